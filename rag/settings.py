@@ -42,6 +42,10 @@ class Settings:
     # server
     host: str = "127.0.0.1"
     port: int = 7860
+    root_path: str = ""
+    """The path under which a proxy shows the page, such as `/footnote`."""
+    feedback_file: Path | None = None
+    """Where readers' thumbs are kept; None shows no thumbs."""
 
     @classmethod
     def from_environment(cls, env: Mapping[str, str] = os.environ) -> Settings:
@@ -70,6 +74,8 @@ class Settings:
             max_question_chars=_number(env, "RAG_MAX_QUESTION_CHARS", cls.max_question_chars, low=1),
             host=env.get("HOST") or env.get("RAG_HOST") or cls.host,
             port=_number(env, "PORT", cls.port, low=0),
+            root_path=(env.get("RAG_ROOT_PATH") or cls.root_path).rstrip("/"),
+            feedback_file=Path(env["RAG_FEEDBACK_FILE"]) if env.get("RAG_FEEDBACK_FILE") else None,
         )
 
 

@@ -1,0 +1,115 @@
+"""The Gradio API: `/ask` and `/collections`, behind Gradio's queue."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator, Callable, Iterator
+from typing import Any
+
+import gradio as gr
+
+from rag.settings import Settings
+from rag.types import Answer, CollectionInfo, Language
+from rag.web.history import read_history
+from rag.web.protocol import Answerer
+from rag.web.streaming import stream_latest
+
+log = logging.getLogger(__name__)
+
+MAX_WAITING = 64
+"""Questions in the queue; a further one is turned away at once."""
+
+EMPTY = {
+    "en": "There was no question. Please send one as text.",
+    "es": "No había ninguna pregunta. Envía una en forma de texto.",
+}
+BAD_COLLECTION = {
+    "en": "The collection must be given by its name. These can be asked: {names}.",
+    "es": "La colección se indica por su nombre. Se puede preguntar a: {names}.",
+}
+FAILED = {
+    "en": "The answer broke off because of a fault here. The next question will work.",
+    "es": "La respuesta se interrumpió por un fallo nuestro. La próxima pregunta funcionará.",
+}
+
+
+def build_blocks(answerer: Answerer, settings: Settings) -> gr.Blocks:
+    """Gradio's application: two endpoints and no components; the page is its own client."""
+
+    async def ask(
+        question: str, collection: str | None = None, history: list | None = None
+    ) -> AsyncIterator[dict[str, Any]]:
+        """Answer a question from the passages of a collection, with footnotes.
+
+        Parameters:
+            question: the question, in English or Spanish
+            collection: the name of a collection; without it the default one is asked
+            history: earlier messages, oldest first: {"role": "user" | "assistant", "content"}
+        """
+        problem = _problem(answerer, settings, question, collection)
+        if problem:
+            yield problem.as_json()
+            return
+        turns = read_history(history)
+        last: Answer | None = None
+
+        def produce(stop: Callable[[], bool]) -> Iterator[Answer]:
+            return answerer.stream(question, collection or None, turns, stop)
+
+        try:
+            async for last in stream_latest(produce):
+                yield last.as_json()
+        except Exception:
+            # A fault of ours: the log gets the traceback, the reader a sentence, and the queue
+            # goes on with the next question.
+            log.exception("The answer to %r failed", question)
+            yield _error(answerer, settings, question, collection, FAILED, last).as_json()
+
+    def collections() -> list[dict[str, Any]]:
+        """What can be asked."""
+        return [info.as_json() for info in answerer.collections()]
+
+    with gr.Blocks(title="Footnote", analytics_enabled=False) as blocks:
+        gr.api(ask, api_name="ask", concurrency_limit=1)
+        gr.api(collections, api_name="collections", concurrency_limit=None)
+    blocks.queue(max_size=MAX_WAITING)
+    return blocks
+
+
+def endpoint_index(blocks: gr.Blocks, name: str) -> int:
+    """The number by which Gradio's queue knows an endpoint."""
+    return next(index for index, fn in blocks.fns.items() if fn.api_name == name)
+
+
+def _problem(
+    answerer: Answerer, settings: Settings, question: Any, collection: Any
+) -> Answer | None:
+    if not isinstance(question, str) or not question.strip():
+        return _error(answerer, settings, question, collection, EMPTY)
+    if collection is not None and not isinstance(collection, str):
+        return _error(answerer, settings, question, collection, BAD_COLLECTION)
+    return None
+
+
+def _error(
+    answerer: Answerer,
+    settings: Settings,
+    question: Any,
+    collection: Any,
+    texts: dict[str, str],
+    partial: Answer | None = None,
+) -> Answer:
+    infos = answerer.collections()
+    name = collection if isinstance(collection, str) and collection else settings.collection
+    info: CollectionInfo | None = next((i for i in infos if i.name == name), None)
+    language: Language = partial.language if partial else info.language if info else "en"
+    typed = question if isinstance(question, str) else ""
+    return Answer(
+        question=typed,
+        search_query=typed,
+        collection=name,
+        mode=info.mode if info else "blog",
+        language=language,
+        outcome="error",
+        answer=texts[language].format(names=", ".join(i.name for i in infos)),
+    )

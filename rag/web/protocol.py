@@ -1,0 +1,33 @@
+"""What the page needs from the room above it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Protocol
+
+from rag.types import Answer, CollectionInfo, Turn
+
+
+def never() -> bool:
+    """A `stop` that lets the answer run to its end."""
+    return False
+
+
+class Answerer(Protocol):
+    """Answers questions about collections. Used by one question at a time."""
+
+    def stream(
+        self,
+        question: str,
+        collection: str | None = None,
+        history: Sequence[Turn] | None = None,
+        stop: Callable[[], bool] = never,
+    ) -> Iterator[Answer]:
+        """Yields the answer as it grows; the last one, and only that, has stage `done`.
+
+        Ends soon after `stop()` turns true. Never raises for what a reader typed: an unknown
+        collection is an answer with outcome `error`.
+        """
+
+    def collections(self) -> list[CollectionInfo]:
+        """What can be asked, the default first."""

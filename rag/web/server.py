@@ -1,0 +1,190 @@
+"""The server: the page, its health, formulas and feedback, with Gradio's API mounted beside."""
+
+from __future__ import annotations
+
+import logging
+import secrets
+import socket
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import gradio as gr
+import uvicorn
+from fastapi import FastAPI, HTTPException, Response
+from fastapi.responses import FileResponse
+from fastapi.staticfiles import StaticFiles
+from gradio.networking import setup_tunnel
+from starlette.types import Scope
+
+from rag.settings import Settings
+from rag.types import FootnoteError
+from rag.web.api import build_blocks, endpoint_index
+from rag.web.feedback import Feedback, check_feedback_file, save_feedback
+from rag.web.formula import formula_tree
+from rag.web.protocol import Answerer
+
+log = logging.getLogger(__name__)
+
+STATIC = Path(__file__).parent / "static"
+
+# The page needs nothing from elsewhere, and this makes the browser hold it to that.
+PAGE_HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+        "connect-src 'self'; base-uri 'none'; form-action 'none'"
+    ),
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "Cache-Control": "no-cache",
+}
+
+
+class PageFiles(StaticFiles):
+    """The page's own files, with the page's headers."""
+
+    async def get_response(self, path: str, scope: Scope) -> Response:
+        response = await super().get_response(path, scope)
+        response.headers.update(PAGE_HEADERS)
+        return response
+
+
+def serve(
+    answerer: Answerer,
+    settings: Settings,
+    *,
+    share: bool = False,
+    about: Mapping[str, str] | None = None,
+    listener: socket.socket | None = None,
+) -> None:
+    """Serves until the process is told to end. Call it when the model has generated a token.
+
+    `about` is shown in the About panel, label → text. `listener` is what `bind` returned, for a
+    caller who wants to know that the port is free before loading models. Raises FootnoteError
+    when the address can't be used, the feedback file can't be written, or no public link is to
+    be had.
+    """
+    listener = listener or bind(settings)
+    app = create_app(answerer, settings, about=about)
+    config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=2)
+    host, port = listener.getsockname()[:2]
+    try:
+        # Two processes can be bound to one port until one of them listens.
+        listener.listen(config.backlog)
+    except OSError as error:
+        raise _unusable(f"{host}:{port}", error) from error
+    if share:
+        log.info("Public link: %s", _public_link(port))
+    log.info("Footnote is ready at %s", _address(host, port))
+    try:
+        uvicorn.Server(config).run(sockets=[listener])
+    except KeyboardInterrupt:
+        log.info("Stopped.")
+
+
+def bind(settings: Settings) -> socket.socket:
+    """Takes the address without listening on it yet: clients are refused until `serve` runs.
+
+    Raises FootnoteError when the port is in use or the host isn't one of this machine.
+    """
+    host, port = settings.host.strip("[]"), settings.port
+    where = f"{settings.host}:{port}"
+    try:
+        family, kind, protocol, _, target = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+    except (OSError, UnicodeError, OverflowError) as error:
+        raise FootnoteError(
+            f"The server can't use {where}: no such host or port. Set HOST and PORT, or use "
+            "--host and --port; 127.0.0.1 is this machine, 0.0.0.0 every network it is in."
+        ) from error
+    listener = socket.socket(family, kind, protocol)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind(target)
+    except OSError as error:
+        listener.close()
+        raise _unusable(where, error) from error
+    return listener
+
+
+def create_app(
+    answerer: Answerer, settings: Settings, *, about: Mapping[str, str] | None = None
+) -> FastAPI:
+    """The whole application, without a server around it."""
+    blocks = build_blocks(answerer, settings)
+    app = FastAPI(
+        title="Footnote", root_path=settings.root_path, docs_url=None, redoc_url=None,
+        openapi_url=None,
+    )  # fmt: skip
+    if settings.feedback_file:
+        check_feedback_file(settings.feedback_file)
+
+    @app.api_route("/", methods=["GET", "HEAD"], include_in_schema=False)
+    def page() -> FileResponse:
+        return FileResponse(STATIC / "index.html", headers=PAGE_HEADERS)
+
+    @app.get("/healthz")
+    def health() -> dict[str, Any]:
+        names = [info.name for info in answerer.collections()]
+        return {"status": "ready", "collections": names}
+
+    @app.get("/page/setup")
+    def setup() -> dict[str, Any]:
+        return {
+            "ask": endpoint_index(blocks, "ask"),
+            "collections": [info.as_json() for info in answerer.collections()],
+            "about": dict(about or {}),
+            "max_question_chars": settings.max_question_chars,
+            "history_turns": settings.history_turns,
+            "feedback": str(settings.feedback_file) if settings.feedback_file else None,
+        }
+
+    @app.get("/page/formula")
+    def formula(latex: str, display: bool = False) -> list[Any]:
+        tree = formula_tree(latex, display=display)
+        if tree is None:
+            raise HTTPException(422, "This formula can't be shown; show its source.")
+        return tree
+
+    if path := settings.feedback_file:
+
+        @app.post("/page/feedback", status_code=204)
+        def feedback(sent: Feedback) -> None:
+            save_feedback(path, sent)
+
+    app.mount("/page", PageFiles(directory=STATIC))
+    return gr.mount_gradio_app(
+        app,
+        blocks,
+        path="/",
+        root_path=settings.root_path or None,
+        footer_links=[],
+        show_error=False,
+        max_file_size=1,  # nothing here takes an upload
+        enable_monitoring=False,
+        ssr_mode=False,
+        pwa=False,
+        mcp_server=False,
+    )
+
+
+def _address(host: str, port: int) -> str:
+    shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)
+    return f"http://{shown}:{port}/"
+
+
+def _unusable(where: str, error: OSError) -> FootnoteError:
+    return FootnoteError(
+        f"The server can't use {where}: {error.strerror or error}. Choose another address with "
+        "HOST and PORT, or --host and --port."
+    )
+
+
+def _public_link(port: int) -> str:
+    try:
+        return setup_tunnel("127.0.0.1", port, secrets.token_urlsafe(32), None, None)
+    except (OSError, RuntimeError, ValueError) as error:
+        raise FootnoteError(
+            f"No public link could be made: {error} Start without --share."
+        ) from error
