@@ -12,7 +12,9 @@ Language = Literal["en", "es"]
 Mode = Literal["blog", "interview"]
 Outcome = Literal["answered", "refused", "greeting", "error"]
 Stage = Literal["searching", "reading", "writing", "done"]
-BlockKind = Literal["paragraph", "list", "table", "code", "quote", "formula", "caption", "facts"]
+BlockKind = Literal[
+    "heading", "paragraph", "list", "table", "code", "quote", "formula", "caption", "facts"
+]
 DocumentKind = Literal["post", "article", "overview"]
 
 
@@ -25,7 +27,8 @@ class Block:
     """A paragraph, list, table, code block … of a page, with the headings that it stands under.
 
     `text` is what a reader would get: code keeps its indentation inside a ``` fence, list items
-    and table rows are one line each, formulas are LaTeX.
+    and table rows are one line each, formulas are LaTeX, a heading is a line that begins with #,
+    a quotation's lines with >.
     """
 
     kind: BlockKind
@@ -73,6 +76,8 @@ class Chunk:
     tags: tuple[str, ...] = ()
     alternates: tuple[str, ...] = ()
     kind: DocumentKind = "post"
+    sentences: tuple[tuple[int, int], ...] = ()
+    """Where each sentence of `text` starts and ends."""
 
     @property
     def page(self) -> str:
