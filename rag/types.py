@@ -53,6 +53,7 @@ class Document:
     alternates: tuple[str, ...] = ()
     """Addresses of the same text in other languages."""
     kind: DocumentKind = "post"
+    author: str | None = None
 
     @property
     def text(self) -> str:
