@@ -1,0 +1,411 @@
+"""What a page says about itself: address, title, language, date, tags, other languages."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+from urllib.parse import unquote, urljoin, urlsplit
+
+import py3langid
+from lxml.html import HtmlElement
+
+from rag.ingest.dom import classes, local, text_of
+from rag.ingest.text import prose
+
+_SEPARATOR = re.compile(r"\s+(?:[|·•:»«~/]|::|[-–—])\s+|\s*[|»]\s*|:\s+(?=[^:]*$)")
+_MONTHS = {
+    name: number
+    for number, names in enumerate(
+        (
+            "january jan enero ene", "february feb febrero", "march mar marzo",
+            "april apr abril abr", "may mayo", "june jun junio", "july jul julio",
+            "august aug agosto ago", "september sep sept septiembre setiembre set",
+            "october oct octubre", "november nov noviembre", "december dec diciembre dic",
+        ),
+        start=1,
+    )
+    for name in names.split()
+}  # fmt: skip
+_ISO = re.compile(r"\b((?:19|20)\d\d)-(\d{1,2})-(\d{1,2})")
+_MONTH_FIRST = re.compile(r"\b([A-Za-z]{3,9})\.?\s+(\d{1,2})(?:st|nd|rd|th)?,?\s+((?:19|20)\d\d)\b")
+_DAY_FIRST = re.compile(
+    r"\b(\d{1,2})(?:st|nd|rd|th|º)?\.?\s+(?:de\s+|of\s+)?([A-Za-z]{3,10})\.?,?\s+(?:de\s+|del\s+)?((?:19|20)\d\d)\b"
+)
+_NUMERIC = re.compile(r"\b(\d{1,2})[/.](\d{1,2})[/.]((?:19|20)\d\d)\b")
+_IN_URL = re.compile(r"/((?:19|20)\d\d)[/-](\d{1,2})[/-](\d{1,2})(?:[/-]|$)")
+_DATE_META = (
+    "article:published_time", "og:published_time", "datepublished", "date", "pubdate",
+    "publishdate", "publish_date", "publication_date", "parsely-pub-date", "sailthru.date",
+    "dc.date.issued", "dcterms.issued", "dc.date", "dcterms.created", "dcterms.date",
+    "citation_publication_date", "citation_date",
+)  # fmt: skip
+_DATE_CLASS = re.compile(
+    r"(?:^|[-_ ])(?:dt-published|published|pub-?date|post-?date|entry-?date|date|posted-on|byline|dateline"
+    r"|publish(?:ed)?-?(?:on|date|time))(?:$|[-_ ])",
+    re.I,
+)
+_TAG_BOX = re.compile(
+    r"(?:^|[-_])(?:post|entry|article)?[-_]?(?:tags?|tag-?list|taglist|p-category|keywords|etiquetas)(?:$|[-_])",
+    re.I,
+)
+_TAG_ADDRESS = re.compile(r"/(?:tags?|topics?|etiquetas?|temas?|label|labels)/[^/]+/?$", re.I)
+_BESIDE = {"nav", "aside", "footer"}
+
+
+@dataclass(frozen=True)
+class Metadata:
+    """What was declared, in the shapes of `Document`."""
+
+    url: str
+    title: str
+    heading: str | None
+    """The page's own main heading as it stands in the text, if there is one."""
+    site: str | None
+    language: str | None
+    published: str | None
+    tags: tuple[str, ...]
+    alternates: tuple[str, ...]
+    author: str | None
+    kind: str
+    """The declared type in lower case, such as `article`, `blogposting`, `website`; may be empty."""
+
+
+def read_metadata(root: HtmlElement, url: str, address: str | None = None) -> Metadata:
+    """Reads the uncleaned tree of a page that came from `url`.
+
+    `address` is used as the page's own when it declares none that can be right.
+    """
+    meta = _meta(root)
+    data = _linked_data(root)
+    site = meta.get("og:site_name") or _name(data.get("publisher"))
+    own = _canonical(root, meta, url) or address or url
+    language = _language(root, meta, data)
+    heading = _main_heading(root)
+    return Metadata(
+        url=own,
+        title=_title(root, meta, data, heading, site, own),
+        heading=heading,
+        site=site,
+        language=language,
+        published=_published(root, meta, data, language, own),
+        tags=_tags(root, meta, data),
+        alternates=_alternates(root, url, own),
+        author=_author(meta, data),
+        kind=str(_first(data.get("@type")) or meta.get("og:type") or "").lower(),
+    )
+
+
+def detect_language(text: str) -> str:
+    """ISO 639-1 code of the language that the text is most likely in."""
+    return str(py3langid.classify(text[:20_000])[0])
+
+
+def site_suffix_off(title: str, names: set[str]) -> str:
+    """The title without a leading or trailing part that is one of the site's names (lower case)."""
+    parts = [part for part in _SEPARATOR.split(title) if part and part.strip()]
+    if len(parts) < 2:
+        return title
+    if _squash(parts[-1]) in names:
+        return title[: title.rindex(parts[-1])].rstrip(" |·•:»«~/-–—")
+    if _squash(parts[0]) in names:
+        return title[title.index(parts[0]) + len(parts[0]) :].lstrip(" |·•:»«~/-–—")
+    return title
+
+
+def _meta(root: HtmlElement) -> dict[str, str]:
+    """<meta> by lower-case name or property; the first of a kind counts."""
+    found: dict[str, str] = {}
+    for element in root.iter("meta"):
+        name = element.get("property") or element.get("name") or element.get("itemprop") or ""
+        content = prose(element.get("content") or "")
+        if name and content:
+            found.setdefault(name.strip().lower(), content)
+    return found
+
+
+def _linked_data(root: HtmlElement) -> dict[str, Any]:
+    """The JSON-LD object that describes the page's article; empty when there is none."""
+    candidates: list[dict[str, Any]] = []
+    for script in root.iter("script"):
+        if "ld+json" not in (script.get("type") or ""):
+            continue
+        try:
+            _objects(json.loads(script.text or "", strict=False), candidates)
+        except (ValueError, RecursionError):
+            continue  # broken data in a page is the page's own affair; its <meta> may do
+    for item in candidates:
+        kinds = item.get("@type")
+        kinds = kinds if isinstance(kinds, list) else [kinds]
+        if any(str(kind).endswith(("Article", "Posting", "Report")) for kind in kinds):
+            return item
+    for item in candidates:
+        if str(_first(item.get("@type"))) in {"WebPage", "CollectionPage", "Blog"}:
+            return item
+    return {}
+
+
+def _objects(value: Any, out: list[dict[str, Any]]) -> None:
+    if isinstance(value, list):
+        for item in value:
+            _objects(item, out)
+    elif isinstance(value, dict):
+        out.append(value)
+        if "@graph" in value:
+            _objects(value["@graph"], out)
+
+
+def _first(value: Any) -> Any:
+    return value[0] if isinstance(value, list) and value else value
+
+
+def _name(value: Any) -> str | None:
+    value = _first(value)
+    name = value.get("name") if isinstance(value, dict) else None
+    return prose(name) if isinstance(name, str) and name.strip() else None
+
+
+def _author(meta: dict[str, str], data: dict[str, Any]) -> str | None:
+    for name in (_name(data.get("author")), meta.get("author"), meta.get("article:author")):
+        # Some sites give the address of the author's page in place of a name.
+        if name and len(name) <= 60 and "/" not in name:
+            return name
+    return None
+
+
+def _canonical(root: HtmlElement, meta: dict[str, str], url: str) -> str | None:
+    links = [
+        e.get("href")
+        for e in root.iter("link")
+        if "canonical" in (e.get("rel") or "").lower().split()
+    ]
+    for href in [*links, meta.get("og:url")]:
+        if not href:
+            continue
+        try:
+            address = urljoin(url, href.strip())
+            target, source = urlsplit(address), urlsplit(url)
+        except ValueError:
+            continue
+        if target.scheme not in {"http", "https"} or not target.netloc:
+            continue
+        # Many sites name their front page as the canonical address of every page.
+        if target.path.strip("/") == "" and source.path.strip("/") and source.scheme != "file":
+            continue
+        return address.partition("#")[0]
+    return None
+
+
+def _main_heading(root: HtmlElement) -> str | None:
+    headings = [h for h in root.iter("h1") if prose(text_of(h))]
+    inside = [
+        h for h in headings if any(local(p) in {"article", "main"} for p in h.iterancestors())
+    ]
+    chosen = inside or headings
+    return prose(text_of(chosen[0])) if chosen else None
+
+
+def _title(
+    root: HtmlElement,
+    meta: dict[str, str],
+    data: dict[str, Any],
+    heading: str | None,
+    site: str | None,
+    url: str,
+) -> str:
+    element = root.find(".//head/title")
+    if element is None:
+        element = root.find(".//title")
+    page_title = prose(text_of(element)) if element is not None else ""
+    headline = data.get("headline")
+    declared = [
+        meta.get("og:title"),
+        headline if isinstance(headline, str) else None,
+        meta.get("twitter:title"),
+    ]
+    names = {_squash(name) for name in (site, meta.get("application-name")) if name}
+    host = (urlsplit(url).hostname or "").removeprefix("www.")
+    names |= {_squash(host), _squash(host.split(".")[0])} - {""}
+    for text in [*declared, page_title]:
+        # The heading is the title as the author wrote it, if the page's own title carries it.
+        if text and heading and _squash(heading) and _squash(heading) in _squash(text):
+            if _squash(heading) not in names or _squash(heading) == _squash(text):
+                return heading
+    for text in declared:
+        if text and (short := site_suffix_off(prose(text), names)):
+            return short
+    short = site_suffix_off(page_title, names)
+    if (
+        short == page_title
+        and (parts := re.split(r"\s+[|·»–—-]\s+", page_title))
+        and len(parts) == 2
+    ):
+        # Without the site's name at hand, the part behind the last bar or dot is it.
+        if (
+            re.search(r"\s[|·»]\s", page_title)
+            and len(parts[1].split()) <= 4
+            and len(parts[0]) > len(parts[1])
+        ):
+            short = parts[0]
+    return short or heading or _from_address(url)
+
+
+def _from_address(url: str) -> str:
+    path = unquote(urlsplit(url).path).rstrip("/")
+    name = re.sub(r"\.\w{2,5}$", "", path.rpartition("/")[2])
+    return prose(re.sub(r"[-_]+", " ", name)) or url
+
+
+def _squash(text: str) -> str:
+    return re.sub(r"\W+", "", text).lower()
+
+
+def _language(root: HtmlElement, meta: dict[str, str], data: dict[str, Any]) -> str | None:
+    html = root if local(root) == "html" else root.getroottree().getroot()
+    xml = html.get("{http://www.w3.org/XML/1998/namespace}lang")
+    http = next(
+        (
+            e.get("content")
+            for e in root.iter("meta")
+            if (e.get("http-equiv") or "").lower() == "content-language"
+        ),
+        None,
+    )
+    stated = data.get("inLanguage")
+    for code in (
+        html.get("lang"), html.get("xml:lang"), xml, http, meta.get("language"),
+        stated if isinstance(stated, str) else None, meta.get("og:locale"),
+    ):  # fmt: skip
+        if code and (match := re.match(r"\s*([A-Za-z]{2,3})(?:[-_,;\s]|$)", code)):
+            return _two_letters(match[1].lower())
+    return None
+
+
+def _two_letters(code: str) -> str:
+    return {"eng": "en", "spa": "es", "fra": "fr", "deu": "de", "por": "pt", "ita": "it"}.get(
+        code, code
+    )
+
+
+def _published(
+    root: HtmlElement, meta: dict[str, str], data: dict[str, Any], language: str | None, url: str
+) -> str | None:
+    """YYYY-MM-DD: what is declared to machines, then to readers, then what the address says."""
+    for text in (*(meta.get(name) for name in _DATE_META[:1]), data.get("datePublished")):
+        if isinstance(text, str) and (found := parse_date(text, language)):
+            return found
+    for name in _DATE_META[1:]:
+        if (text := meta.get(name)) and (found := parse_date(text, language)):
+            return found
+    for xpath in (
+        ".//*[@itemprop='datePublished']",
+        ".//time[@pubdate]",
+        ".//time[contains(concat(' ', @class, ' '), ' dt-published ')]",
+        ".//time[contains(@class, 'publish') or contains(@class, 'entry-date')]",
+        ".//article//time[@datetime] | .//main//time[@datetime] | .//header//time[@datetime]",
+        ".//time[@datetime]",
+    ):
+        for element in root.xpath(xpath):
+            if any("updated" in classes(e) and "published" not in classes(e) for e in (element,)):
+                continue
+            text = element.get("datetime") or element.get("content") or text_of(element)
+            if found := parse_date(text, language):
+                return found
+            break
+    for element in root.iter("time", "span", "p", "div", "small", "li", "td"):
+        if (local(element) == "time" or _DATE_CLASS.search(element.get("class") or "")) and len(
+            text := prose(text_of(element))
+        ) < 200:
+            if found := parse_date(text, language):
+                return found
+    if (match := _IN_URL.search(urlsplit(url).path)) and (
+        found := _date(match[1], match[2], match[3])
+    ):
+        return found
+    return None
+
+
+def parse_date(text: str, language: str | None = None) -> str | None:
+    """The first whole date in a text as YYYY-MM-DD.
+
+    `3/4/2021` is read as day/month except in English, where it can mean either and gives None;
+    so does a date that doesn't exist or lies in the future.
+    """
+    if match := _ISO.search(text):
+        return _date(match[1], match[2], match[3])
+    if match := re.match(r"\s*((?:19|20)\d\d)(\d\d)(\d\d)(?:\D|$)", text):
+        return _date(match[1], match[2], match[3])
+    if match := re.search(r"\b((?:19|20)\d\d)/(\d{1,2})/(\d{1,2})\b", text):
+        return _date(match[1], match[2], match[3])
+    for match in _MONTH_FIRST.finditer(text):
+        if month := _MONTHS.get(match[1].lower()):
+            return _date(match[3], str(month), match[2])
+    for match in _DAY_FIRST.finditer(text):
+        if month := _MONTHS.get(match[2].lower()):
+            return _date(match[3], str(month), match[1])
+    if match := _NUMERIC.search(text):
+        first, second = int(match[1]), int(match[2])
+        if first == second or first > 12:
+            return _date(match[3], match[2], match[1])
+        if second > 12:
+            return _date(match[3], match[1], match[2])
+        return _date(match[3], match[2], match[1]) if language and language != "en" else None
+    return None
+
+
+def _date(year: str, month: str, day: str) -> str | None:
+    try:
+        found = date(int(year), int(month), int(day))
+    except ValueError:
+        return None
+    return found.isoformat() if found <= date.today() else None
+
+
+def _tags(root: HtmlElement, meta: dict[str, str], data: dict[str, Any]) -> tuple[str, ...]:
+    """The author's tags: those shown on the page or declared one by one, else the keywords."""
+    found = [
+        e.get("content") or ""
+        for e in root.iter("meta")
+        if (e.get("property") or e.get("name") or "").lower() in {"article:tag", "og:article:tag"}
+    ]
+    if not found:
+        for link in root.iter("a"):
+            ancestors = list(link.iterancestors())
+            if any(local(e) in _BESIDE and not _tag_box(e) for e in ancestors):
+                continue
+            if any("cloud" in (e.get("class") or "") for e in ancestors):
+                continue
+            tagged = "tag" in (link.get("rel") or "").split()
+            boxed = any(_tag_box(e) for e in [link, *ancestors[:4]])
+            if tagged or (boxed and _TAG_ADDRESS.search(urlsplit(link.get("href") or "").path)):
+                found.append(text_of(link))
+    if not found:
+        for element in root.xpath(".//*[contains(concat(' ', @class, ' '), ' p-category ')]"):
+            found.append(text_of(element))
+    if not found:
+        words = data.get("keywords")
+        found = [str(w) for w in words] if isinstance(words, list) else str(words or "").split(",")
+    if not any(found):
+        found = re.split(r"[,;]", meta.get("keywords", ""))
+    tags = (prose(tag).lstrip("#").strip() for tag in found)
+    return tuple(dict.fromkeys(tag for tag in tags if tag and len(tag) <= 60))[:30]
+
+
+def _tag_box(element: HtmlElement) -> bool:
+    return any(_TAG_BOX.search(name) for name in [element.get("id") or "", *classes(element)])
+
+
+def _alternates(root: HtmlElement, url: str, own: str) -> tuple[str, ...]:
+    found = []
+    for link in root.iter("link"):
+        code = link.get("hreflang")
+        if "alternate" in (link.get("rel") or "").split() and code and code.lower() != "x-default":
+            try:
+                address = urljoin(url, link.get("href") or "").partition("#")[0]
+            except ValueError:
+                continue
+            if address.rstrip("/") not in {own.rstrip("/"), url.rstrip("/")}:
+                found.append(address)
+    return tuple(dict.fromkeys(found))
