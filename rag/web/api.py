@@ -7,6 +7,8 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
 import gradio as gr
+from gradio.block_function import BlockFunction
+from gradio.state_holder import SessionState
 
 from rag.settings import Settings
 from rag.types import Answer, CollectionInfo, Language
@@ -31,6 +33,26 @@ FAILED = {
     "en": "The answer broke off because of a fault here. The next question will work.",
     "es": "La respuesta se interrumpió por un fallo nuestro. La próxima pregunta funcionará.",
 }
+
+
+class Blocks(gr.Blocks):
+    """Gradio's application, in which a caller may leave out trailing arguments everywhere.
+
+    Gradio's own client fills them in; a bare HTTP call with only the question would be refused.
+    """
+
+    async def preprocess_data(
+        self,
+        block_fn: BlockFunction,
+        inputs: list[Any],
+        state: SessionState | None,
+        explicit_call: bool = False,
+    ) -> list[Any]:
+        """Gradio's, after the missing arguments were added as None."""
+        missing = len(block_fn.inputs) - len(inputs)
+        return await super().preprocess_data(
+            block_fn, [*inputs, *[None] * missing], state, explicit_call
+        )
 
 
 def build_blocks(answerer: Answerer, settings: Settings) -> gr.Blocks:
@@ -69,7 +91,7 @@ def build_blocks(answerer: Answerer, settings: Settings) -> gr.Blocks:
         """What can be asked."""
         return [info.as_json() for info in answerer.collections()]
 
-    with gr.Blocks(title="Footnote", analytics_enabled=False) as blocks:
+    with Blocks(title="Footnote", analytics_enabled=False) as blocks:
         gr.api(ask, api_name="ask", concurrency_limit=1)
         gr.api(collections, api_name="collections", concurrency_limit=None)
     blocks.queue(max_size=MAX_WAITING)

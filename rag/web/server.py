@@ -137,7 +137,7 @@ def create_app(
             "about": dict(about or {}),
             "max_question_chars": settings.max_question_chars,
             "history_turns": settings.history_turns,
-            "feedback": str(settings.feedback_file) if settings.feedback_file else None,
+            "feedback": settings.feedback_file is not None,
         }
 
     @app.get("/page/formula")

@@ -1,0 +1,100 @@
+// Shows one exchange: the question, the answer as far as it is there, and what can be done with it.
+
+import { h, icon, iconButton } from "./dom.js";
+import { footnotes, marker, nearest } from "./sources.js";
+import { render } from "./text.js";
+import { words } from "./words.js";
+
+/**
+ * The content of an exchange. `stage` is what a waiting reader is told; `last` allows asking
+ * again and editing; `chips` are questions to offer.
+ */
+export function entryContent(entry, { stage, last, chips, feedback, info }) {
+  const { answer } = entry;
+  return [
+    h("h2", { class: "asked", id: `asked-${entry.id}` }, h("span", { class: "unseen" }, `${words().you}: `), entry.question),
+    answer && changedQuery(entry) && h("p", { class: "quiet searched" }, words().searched(answer.search_query)),
+    answer && h("div", { class: `answer ${answer.outcome}`, lang: answer.language }, ...answerContent(answer, info)),
+    stage ? h("p", { class: "stage" }, h("span", { class: "pulse", "aria-hidden": "true" }), stage) : outcome(entry),
+    !stage && answer?.withheld > 0 && h("p", { class: "quiet withheld" }, words().withheld(answer.withheld)),
+    answer && footnotes(answer),
+    answer && !stage && nearest(answer),
+    !stage && actions(entry, last, feedback),
+    !stage && chips.length > 0 && chipList(chips, answer?.outcome === "refused" ? words().canAnswer : words().followUps),
+  ].filter(Boolean);
+}
+
+function answerContent(answer, info) {
+  const byNumber = new Map(answer.citations.map((citation) => [citation.n, citation]));
+  const speaker = info?.mode === "interview" && answer.outcome !== "error" ? info.title : null;
+  const label = answer.outcome === "refused" ? words().refused : answer.outcome === "error" ? words().failed : speaker;
+  return [
+    label && h("p", { class: "label", lang: speaker === label ? null : document.documentElement.lang }, label),
+    ...render(answer.answer, { marker: (n) => (byNumber.has(n) ? marker(byNumber.get(n)) : null) }),
+  ].filter(Boolean);
+}
+
+function changedQuery(entry) {
+  const flat = (text) => text.toLowerCase().replace(/\s+/g, " ").trim();
+  const { search_query: query, outcome: result } = entry.answer;
+  return query && result !== "greeting" && result !== "error" && flat(query) !== flat(entry.question);
+}
+
+function outcome(entry) {
+  const t = words();
+  const text = { stopped: t.stopped, broken: t[entry.reason] ?? t.broken }[entry.state];
+  if (!text) return null;
+  return h("p", { class: `notice ${entry.state}` }, text, " ",
+    h("button", { type: "button", class: "text-button", "data-action": "retry" }, t.retry));
+}
+
+function actions(entry, last, feedback) {
+  const t = words();
+  const act = (name, label, attributes = {}) => iconButton(name, label, null, { "data-action": name, ...attributes });
+  const judged = feedback && entry.answer && entry.state === "done";
+  return h(
+    "div",
+    { class: "actions" },
+    entry.answer && act("copy", t.copy),
+    act("link", t.link),
+    last && act("retry", t.retry),
+    last && act("edit", t.edit),
+    judged && act("up", t.up, { "aria-pressed": String(entry.verdict === "up") }),
+    judged && act("down", t.down, { "aria-pressed": String(entry.verdict === "down") }),
+  );
+}
+
+/** Questions as buttons, under a heading. */
+export function chipList(questions, heading) {
+  return h("div", { class: "chips" }, h("h3", {}, heading),
+    h("ul", {}, questions.map((question) => h("li", {}, h("button", { type: "button", class: "chip", "data-ask": question }, h("span", {}, question), icon("send"))))));
+}
+
+/** What stands in an empty conversation. */
+export function welcome(info, facts, openers) {
+  const t = words();
+  return h(
+    "section",
+    { class: "welcome" },
+    h("p", { class: "label" }, t.mode[info.mode] ?? info.mode),
+    h("h2", { lang: info.language }, info.title),
+    h("p", { class: "promise" }, t.promise),
+    h("p", { class: "quiet" }, facts),
+    openers.length > 0 && chipList(openers, t.openers),
+  );
+}
+
+/** The form for a thumb's optional word. */
+export function commentForm(send, cancel) {
+  const t = words();
+  const field = h("input", { type: "text", maxlength: "2000", "aria-label": t.comment, placeholder: t.comment });
+  const form = h("form", { class: "comment" }, field,
+    h("button", { type: "submit", class: "text-button" }, t.sendComment),
+    h("button", { type: "button", class: "text-button", onclick: cancel }, t.cancel),
+    h("p", { class: "quiet" }, t.feedbackNote));
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    send(field.value);
+  });
+  return form;
+}
