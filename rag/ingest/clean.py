@@ -48,7 +48,7 @@ _WEAK = re.compile(
     + r"|social[-_]?(?:share|links?|icons?|media)|tweet[-_]?this|follow[-_]us"
     + r"|related|related[-_]?(?:posts?|articles?|content)|recommend(?:ed|ations?)"
     + r"|read[-_](?:next|more|also)|you[-_]may|up[-_]next|more[-_](?:posts|stories|articles|from)"
-    + r"|(?:prev|previous)[-_](?:next|post)|next[-_](?:prev|post)|post[-_]?nav(?:igation)?|pager"
+    + r"|(?:prev|previous)[-_](?:next|post)|next[-_](?:prev|post)|(?:prev|previous|next)-?link|post[-_]?nav(?:igation)?|pager"
     + r"|newsletter|subscribe|subscription|sign[-_]?up|opt[-_]?in|mailing[-_]?list"
     + r"|side[-_]?bar|widgets?|widget[-_]?area|tag[-_]?cloud|nav|navbar|navigation|menu|menubar"
     + r"|toc|table[-_]?of[-_]?contents|tableofcontents|on[-_]this[-_]page"
@@ -95,6 +95,11 @@ def clean(root: HtmlElement) -> None:
             unwrap(element)
         else:
             drop(element)
+    for link in list(root.iter("a")):
+        paragraph = link.getparent()
+        if "license" in (link.get("rel") or "").split() and paragraph is not None:
+            if local(paragraph) in {"p", "div"} and words_in(paragraph) <= 60:
+                drop(paragraph)
     _heading_anchors(root)
     _reference_marks(root)
     total = max(1, words_in(root))

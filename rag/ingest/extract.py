@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 import re
+from itertools import pairwise
 
 import trafilatura
 from lxml import etree
@@ -39,16 +40,17 @@ def extract(html: bytes, url: str, content_type: str | None = None) -> Document:
     if root is None:
         raise NotAnArticle(url, "empty")
     saved = _SAVED_FROM.search(markup[:3000])
-    metadata = read_metadata(root, url, saved[1] if saved else None)
-    if is_mediawiki(root):
-        found = article_parts(root)
+    wiki = is_mediawiki(root)
+    metadata = read_metadata(root, url, saved[1] if saved else None, wiki=wiki)
+    if wiki:
+        found = article_parts(root, metadata.language)
         kind: DocumentKind = "article"
     else:
         refuse_listing(root, metadata, url)
         formulas_to_latex(root)
         settle_code(root)
         clean(root)
-        found = _main_parts(root, metadata)
+        found = _main_parts(root)
         kind = "post"
     blocks = tuple(to_blocks(found, metadata))
     refuse_faulty(blocks, metadata, url)
@@ -72,7 +74,7 @@ def to_blocks(found: list[Part], metadata: Metadata) -> list[Block]:
     stack: list[tuple[int, str, str | None]] = []
     for index, part in enumerate(found):
         if part.level:
-            if _is_title(part, metadata, blocks) or not _has_content(found, index):
+            if _is_title(found, index, metadata) or not _has_content(found, index):
                 continue
             while stack and stack[-1][0] >= part.level:
                 stack.pop()
@@ -85,10 +87,12 @@ def to_blocks(found: list[Part], metadata: Metadata) -> list[Block]:
     return blocks
 
 
-def _is_title(part: Part, metadata: Metadata, before: list[Block]) -> bool:
-    if part.text == metadata.title:
-        return part.level <= 2
-    return part.level == 1 and not before and part.text == metadata.heading
+def _is_title(found: list[Part], index: int, metadata: Metadata) -> bool:
+    """Whether a heading only repeats the page's title."""
+    part = found[index]
+    if part.text in {metadata.title, metadata.heading}:
+        return part.level <= 2 and not any(other.level for other in found[:index])
+    return part.level == 1 and index == 0 and sum(other.level == 1 for other in found) == 1
 
 
 def _has_content(found: list[Part], index: int) -> bool:
@@ -101,7 +105,7 @@ def _has_content(found: list[Part], index: int) -> bool:
     return False
 
 
-def _main_parts(root: HtmlElement, metadata: Metadata) -> list[Part]:
+def _main_parts(root: HtmlElement) -> list[Part]:
     body = root.find("body")
     body = root if body is None else body
     found = parts(body)
@@ -129,8 +133,12 @@ def _filled(found: list[Part], chosen: set[int]) -> list[Part]:
     if not chosen:
         return []
     keep = set(chosen)
-    order = sorted(i for i in chosen)
-    for before, after in zip(order, order[1:], strict=False):
+    order = sorted(chosen)
+    for index in range(order[0]):
+        # Trafilatura takes the line under the title for a part of the page's head.
+        if found[index].element.get("itemprop") == "description":
+            keep.add(index)
+    for before, after in pairwise(order):
         if after - before > 1:
             for index in range(before + 1, after):
                 if _belongs(found[index], found[before], found[after]):

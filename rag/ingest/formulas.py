@@ -63,11 +63,6 @@ def formulas_to_latex(root: HtmlElement) -> None:
             drop(element)
 
 
-def is_display(element: HtmlElement) -> bool:
-    """Whether a formula put in place by `formulas_to_latex` stands on a line of its own."""
-    return "fn-formula" in classes(element) and (element.text or "").startswith("$$")
-
-
 def _attached(element: HtmlElement, root: HtmlElement) -> bool:
     while element is not None:
         if element is root:
@@ -143,4 +138,6 @@ def _put(element: HtmlElement, tex: str, display: bool) -> None:
     span = etree.Element("span")
     span.set("class", "fn-formula")
     span.text = f"{mark}{tex}{mark}"
+    if display and element.tail and element.tail[0].isalnum():
+        element.tail = " " + element.tail
     replace(element, span)

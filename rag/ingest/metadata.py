@@ -73,25 +73,36 @@ class Metadata:
     """The declared type in lower case, such as `article`, `blogposting`, `website`; may be empty."""
 
 
-def read_metadata(root: HtmlElement, url: str, address: str | None = None) -> Metadata:
+def read_metadata(
+    root: HtmlElement, url: str, address: str | None = None, *, wiki: bool = False
+) -> Metadata:
     """Reads the uncleaned tree of a page that came from `url`.
 
-    `address` is used as the page's own when it declares none that can be right.
+    `address` is used as the page's own when it declares none that can be right. The dates that
+    stand in the text of a `wiki` page are its subject's, not its own.
     """
     meta = _meta(root)
     data = _linked_data(root)
     site = meta.get("og:site_name") or _name(data.get("publisher"))
     own = _canonical(root, meta, url) or address or url
     language = _language(root, meta, data)
-    heading = _main_heading(root)
+    names = _site_names(site, meta, own)
+    declared = [
+        prose(text)
+        for text in (meta.get("og:title"), data.get("headline"), meta.get("twitter:title"))
+        if isinstance(text, str) and prose(text)
+    ]
+    page_title = _page_title(root)
+    heading = _main_heading(root, [*declared, page_title], names)
+    title = _title(page_title, declared, heading, names, own)
     return Metadata(
         url=own,
-        title=_title(root, meta, data, heading, site, own),
+        title=title,
         heading=heading,
         site=site,
         language=language,
-        published=_published(root, meta, data, language, own),
-        tags=_tags(root, meta, data),
+        published=_published(None if wiki else root, meta, data, language, own),
+        tags=tuple(tag for tag in _tags(root, meta, data) if tag != title),
         alternates=_alternates(root, url, own),
         author=_author(meta, data),
         kind=str(_first(data.get("@type")) or meta.get("og:type") or "").lower(),
@@ -133,7 +144,8 @@ def _linked_data(root: HtmlElement) -> dict[str, Any]:
         if "ld+json" not in (script.get("type") or ""):
             continue
         try:
-            _objects(json.loads(script.text or "", strict=False), candidates)
+            text = re.sub(r"^\s*(?:/[/*])?\s*<!\[CDATA\[|\]\]>\s*(?:\*/)?\s*$", "", script.text or "")
+            _objects(json.loads(text, strict=False), candidates)
         except (ValueError, RecursionError):
             continue  # broken data in a page is the page's own affair; its <meta> may do
     for item in candidates:
@@ -167,6 +179,19 @@ def _name(value: Any) -> str | None:
     return prose(name) if isinstance(name, str) and name.strip() else None
 
 
+def _site_names(site: str | None, meta: dict[str, str], url: str) -> set[str]:
+    host = (urlsplit(url).hostname or "").removeprefix("www.")
+    names = [site, meta.get("application-name"), host, host.split(".")[0]]
+    return {_squash(name) for name in names if name} - {""}
+
+
+def _page_title(root: HtmlElement) -> str:
+    element = root.find(".//head/title")
+    if element is None:
+        element = root.find(".//title")
+    return prose(text_of(element)) if element is not None else ""
+
+
 def _author(meta: dict[str, str], data: dict[str, Any]) -> str | None:
     for name in (_name(data.get("author")), meta.get("author"), meta.get("article:author")):
         # Some sites give the address of the author's page in place of a name.
@@ -198,57 +223,45 @@ def _canonical(root: HtmlElement, meta: dict[str, str], url: str) -> str | None:
     return None
 
 
-def _main_heading(root: HtmlElement) -> str | None:
-    headings = [h for h in root.iter("h1") if prose(text_of(h))]
-    inside = [
-        h for h in headings if any(local(p) in {"article", "main"} for p in h.iterancestors())
-    ]
-    chosen = inside or headings
-    return prose(text_of(chosen[0])) if chosen else None
+def _main_heading(root: HtmlElement, page_titles: list[str], names: set[str]) -> str | None:
+    """The heading that names the page: one that its title carries, else the first <h1> of the text."""
+    carried = {_squash(part) for title in page_titles for part in [title, *_SEPARATOR.split(title)]}
+    carried -= names | {""}
+    headings = [(h, prose(text_of(h))) for h in root.iter("h1", "h2")]
+    for level in ("h1", "h2"):
+        named = [text for h, text in headings if local(h) == level and _squash(text) in carried]
+        if named:
+            # The site's own name may be a heading too; it is the shorter one.
+            return max(named, key=len)
+    for heading, text in headings:
+        if local(heading) == "h1" and any(
+            text and _squash(text) in _squash(title) for title in page_titles
+        ):
+            return text if _squash(text) not in names else None
+    for heading, text in headings:
+        inside = any(local(parent) in {"article", "main"} for parent in heading.iterancestors())
+        if local(heading) == "h1" and inside and text:
+            return text
+    return None
 
 
 def _title(
-    root: HtmlElement,
-    meta: dict[str, str],
-    data: dict[str, Any],
-    heading: str | None,
-    site: str | None,
-    url: str,
+    page_title: str, declared: list[str], heading: str | None, names: set[str], url: str
 ) -> str:
-    element = root.find(".//head/title")
-    if element is None:
-        element = root.find(".//title")
-    page_title = prose(text_of(element)) if element is not None else ""
-    headline = data.get("headline")
-    declared = [
-        meta.get("og:title"),
-        headline if isinstance(headline, str) else None,
-        meta.get("twitter:title"),
-    ]
-    names = {_squash(name) for name in (site, meta.get("application-name")) if name}
-    host = (urlsplit(url).hostname or "").removeprefix("www.")
-    names |= {_squash(host), _squash(host.split(".")[0])} - {""}
+    """The heading as the author wrote it, else the declared title without the site's name."""
     for text in [*declared, page_title]:
-        # The heading is the title as the author wrote it, if the page's own title carries it.
-        if text and heading and _squash(heading) and _squash(heading) in _squash(text):
-            if _squash(heading) not in names or _squash(heading) == _squash(text):
-                return heading
+        if heading and _squash(heading) in _squash(text):
+            return heading
     for text in declared:
-        if text and (short := site_suffix_off(prose(text), names)):
+        if short := site_suffix_off(text, names):
             return short
     short = site_suffix_off(page_title, names)
-    if (
-        short == page_title
-        and (parts := re.split(r"\s+[|·»–—-]\s+", page_title))
-        and len(parts) == 2
-    ):
-        # Without the site's name at hand, the part behind the last bar or dot is it.
-        if (
-            re.search(r"\s[|·»]\s", page_title)
-            and len(parts[1].split()) <= 4
-            and len(parts[0]) > len(parts[1])
-        ):
-            short = parts[0]
+    parts = re.split(r"\s+[|·»]\s+", page_title)
+    if short == page_title and len(parts) == 2 and len(parts[1].split()) <= 4:
+        # Without the site's name at hand, the short part behind a bar or dot is it.
+        short = parts[0] if len(parts[0]) > len(parts[1]) else short
+    if heading and (not short or (short == page_title and len(_SEPARATOR.split(page_title)) > 1)):
+        return heading
     return short or heading or _from_address(url)
 
 
@@ -290,15 +303,19 @@ def _two_letters(code: str) -> str:
 
 
 def _published(
-    root: HtmlElement, meta: dict[str, str], data: dict[str, Any], language: str | None, url: str
+    root: HtmlElement | None,
+    meta: dict[str, str],
+    data: dict[str, Any],
+    language: str | None,
+    url: str,
 ) -> str | None:
     """YYYY-MM-DD: what is declared to machines, then to readers, then what the address says."""
-    for text in (*(meta.get(name) for name in _DATE_META[:1]), data.get("datePublished")):
-        if isinstance(text, str) and (found := parse_date(text, language)):
+    declared = [meta.get(_DATE_META[0]), data.get("datePublished"), *map(meta.get, _DATE_META[1:])]
+    for value in declared:
+        if isinstance(value, str) and (found := parse_date(value, language)):
             return found
-    for name in _DATE_META[1:]:
-        if (text := meta.get(name)) and (found := parse_date(text, language)):
-            return found
+    if root is None:
+        return None
     for xpath in (
         ".//*[@itemprop='datePublished']",
         ".//time[@pubdate]",

@@ -267,7 +267,8 @@ def _int(text: str | None, default: int) -> int:
 def _definitions(element: etree._Element, kind: BlockKind) -> Iterator[Part]:
     """Terms with their explanations: `- term: explanation`, or the term, then what is more than text."""
     pending = Part("list", "", element)
-    term, term_slots = "", []
+    term: str = ""
+    term_slots: list[Slot] = []
     for child in element.iter("dt", "dd"):
         if any(
             local(p) in {"dd", "dl"}
@@ -326,11 +327,11 @@ def _table(element: etree._Element, kind: BlockKind) -> Iterator[Part]:
     slots: list[Slot] = []
     for row in element.iter("tr"):
         slots.extend(inline_text(row)[1][:1])
-    cells = rows(element, lambda cell: prose(_cell_text(cell)))
+    cells = rows(element, lambda cell: prose(cell_text(cell)))
     yield Part("table", visible("\n".join(cells)), element, slots)
 
 
-def _cell_text(cell: etree._Element) -> str:
+def cell_text(cell: etree._Element) -> str:
     """A cell's text on one line; list items and paragraphs in it are parted by commas or spaces."""
     found = [part for part in _walk(cell, "paragraph") if part.text.strip()]
     texts = []

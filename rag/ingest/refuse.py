@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 from lxml.html import HtmlElement
@@ -93,7 +94,7 @@ def _teasers(root: HtmlElement) -> int:
     return sum(1 for _ in _teaser_headings(root))
 
 
-def _teaser_headings(root: HtmlElement):
+def _teaser_headings(root: HtmlElement) -> Iterator[HtmlElement]:
     for heading in root.iter("h2", "h3", "h4"):
         text = " ".join(text_of(heading).split())
         links = [a for a in heading.iter("a") if not (a.get("href") or "#").startswith("#")]

@@ -10,9 +10,8 @@ from rag.ingest.clean import HEADINGS, clean
 from rag.ingest.code import settle_code
 from rag.ingest.dom import classes, drop, local, text_of, unwrap
 from rag.ingest.formulas import formulas_to_latex
-from rag.ingest.parts import Part, parts
+from rag.ingest.parts import Part, cell_text, parts
 from rag.ingest.tables import rows
-from rag.ingest.text import prose
 
 _APPENDIX = re.compile(
     r"^(?:see also|references?(?: and notes)?|notes?(?: and references)?|footnotes?|citations?|sources?"
@@ -42,22 +41,27 @@ def is_mediawiki(root: HtmlElement) -> bool:
     return _content(root) is not None or root.find(".//section[@data-mw-section-id]") is not None
 
 
-def article_parts(root: HtmlElement) -> list[Part]:
-    """The article's parts; the tree is changed. Infobox facts come first after the lead."""
+def article_parts(root: HtmlElement, language: str | None) -> list[Part]:
+    """The article's parts; the tree is changed. Infobox facts come as a section after the lead."""
     content = _content(root)
     if content is None:
         content = root.find("body") if root.find("body") is not None else root
     formulas_to_latex(root)
     settle_code(root)
-    facts = _facts(content)
     _drop_boxes(content)
     _flatten_headings(content)
     clean(root)
+    facts = _facts(content, "Datos" if language == "es" else "Facts")
     found = _without_appendix(parts(content))
     if not facts:
         return found
     after_lead = next((i for i, part in enumerate(found) if part.level), len(found))
     return found[:after_lead] + facts + found[after_lead:]
+
+
+def is_appendix(heading: str) -> bool:
+    """Whether a section holds no text of the article: See also, References, External links …"""
+    return _APPENDIX.match(heading.strip(" :")) is not None
 
 
 def _content(root: HtmlElement) -> HtmlElement | None:
@@ -67,7 +71,7 @@ def _content(root: HtmlElement) -> HtmlElement | None:
     return next(iter(root.xpath(".//*[@id='mw-content-text']")), None)
 
 
-def _facts(content: HtmlElement) -> list[Part]:
+def _facts(content: HtmlElement, heading: str) -> list[Part]:
     """The rows of infoboxes as `label: value` lines under a heading of their own."""
     lines: list[str] = []
     first: HtmlElement | None = None
@@ -81,12 +85,19 @@ def _facts(content: HtmlElement) -> list[Part]:
         drop(box)
     if not lines or first is None:
         return []
-    return [Part("heading", "Infobox", first, level=2), Part("facts", "\n".join(lines), first)]
+    return [Part("heading", heading, first, level=2), Part("facts", "\n".join(lines), first)]
 
 
 def _fact_lines(box: HtmlElement) -> list[str]:
-    _drop_boxes(box)
-    return rows(box, lambda cell: prose(" ".join(part.text for part in parts(cell))))
+    """`label: value` for rows of two cells, the text alone for others."""
+    lines = []
+    for row in rows(box, lambda cell: ", ".join(cell_text(cell).split("\n"))):
+        label, bar, value = row.partition(" | ")
+        if bar:
+            lines.append(f"{label.rstrip(':')}: {value}")
+        elif len(row.split()) > 1:
+            lines.append(row)
+    return lines
 
 
 def _drop_boxes(content: HtmlElement) -> None:
@@ -127,7 +138,7 @@ def _without_appendix(found: list[Part]) -> list[Part]:
     skip = 0
     for part in found:
         if part.level and (not skip or part.level <= skip):
-            skip = part.level if _APPENDIX.match(part.text.strip(" :")) else 0
+            skip = part.level if is_appendix(part.text) else 0
         if not skip:
             out.append(part)
     return out
