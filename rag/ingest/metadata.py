@@ -144,7 +144,9 @@ def _linked_data(root: HtmlElement) -> dict[str, Any]:
         if "ld+json" not in (script.get("type") or ""):
             continue
         try:
-            text = re.sub(r"^\s*(?:/[/*])?\s*<!\[CDATA\[|\]\]>\s*(?:\*/)?\s*$", "", script.text or "")
+            text = re.sub(
+                r"^\s*(?:/[/*])?\s*<!\[CDATA\[|\]\]>\s*(?:\*/)?\s*$", "", script.text or ""
+            )
             _objects(json.loads(text, strict=False), candidates)
         except (ValueError, RecursionError):
             continue  # broken data in a page is the page's own affair; its <meta> may do
@@ -228,16 +230,21 @@ def _main_heading(root: HtmlElement, page_titles: list[str], names: set[str]) ->
     carried = {_squash(part) for title in page_titles for part in [title, *_SEPARATOR.split(title)]}
     carried -= names | {""}
     headings = [(h, prose(text_of(h))) for h in root.iter("h1", "h2")]
-    for level in ("h1", "h2"):
-        named = [text for h, text in headings if local(h) == level and _squash(text) in carried]
-        if named:
-            # The site's own name may be a heading too; it is the shorter one.
-            return max(named, key=len)
-    for heading, text in headings:
-        if local(heading) == "h1" and any(
-            text and _squash(text) in _squash(title) for title in page_titles
-        ):
-            return text if _squash(text) not in names else None
+    titles = [_squash(title) for title in page_titles]
+    named = [
+        text
+        for heading, text in headings
+        if _squash(text) in carried
+        or (local(heading) == "h1" and text and any(_squash(text) in title for title in titles))
+    ]
+    if named:
+        # The site's own name may be a heading too; it is the shorter one.
+        longest = max(named, key=len)
+        return (
+            longest
+            if _squash(longest) not in names or len(titles[-1]) == len(_squash(longest))
+            else None
+        )
     for heading, text in headings:
         inside = any(local(parent) in {"article", "main"} for parent in heading.iterancestors())
         if local(heading) == "h1" and inside and text:
