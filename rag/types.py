@@ -120,6 +120,8 @@ class Citation:
     language: str
     passage: str
     """The chunk's text around the quote."""
+    quotes: tuple[str, ...] = ()
+    """For each marker of this number in the answer's text, in order, the quote behind it."""
 
 
 @dataclass(frozen=True)
@@ -159,6 +161,8 @@ class Answer:
     route: tuple[str, ...] = ()
     withheld: int = 0
     timings: Timings = field(default_factory=Timings)
+    draft: str = ""
+    """The sentence that is being written and not checked yet; empty on the last object."""
     stage: Stage = "done"
     """`done` on the last object of a stream, and only there."""
     suggestions: tuple[str, ...] = ()

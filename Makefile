@@ -1,0 +1,59 @@
+# Footnote. `make run` and `make test` work on a machine that has only Python 3.11+, pip, git and make.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+.PHONY: run build models test lint bench eval lock clean browser
+
+run: build
+	$(BIN)/python app.py
+
+# Models into the cache folder, then the demo collections where artifacts/ lacks them.
+build: models
+	$(BIN)/python build_index.py --if-missing
+
+models: $(VENV)/run.done
+	@$(BIN)/python -m rag.llm
+
+test: lint models browser
+	$(BIN)/python build_index.py --if-missing
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/test.done
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+bench: build
+	$(BIN)/python -m rag bench
+
+eval: build
+	$(BIN)/python -m rag evaluate corpus/battery.jsonl
+
+# Headless Chromium for the page's tests.
+browser:
+	@command -v chromium >/dev/null || sh tests/install_chromium.sh
+
+$(VENV)/python.done:
+	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/run.done: requirements.txt $(VENV)/python.done
+	@echo "Installing the pinned requirements (once, a few minutes) ..."
+	$(PIP) -r requirements.txt
+	@touch $@
+
+$(VENV)/test.done: requirements-dev.txt $(VENV)/run.done
+	$(PIP) -r requirements-dev.txt
+	@touch $@
+
+# Both locks anew from the short lists. A local build tag such as "+cpu" is no release of the index.
+lock: $(VENV)/python.done
+	$(PIP) pip-tools
+	$(BIN)/pip-compile --quiet --strip-extras --no-header --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --output-file requirements.txt requirements.in
+	sed -i 's/^\([a-z-]*==[0-9.]*\)+cpu/\1/' requirements.txt
+	$(BIN)/pip-compile --quiet --strip-extras --no-header --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --output-file requirements-dev.txt requirements-dev.in
+
+clean:
+	rm -rf $(VENV) artifacts

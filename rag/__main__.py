@@ -1,0 +1,178 @@
+"""`python -m rag ask | batch | search | evaluate | bench`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import logging
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any, TextIO
+
+from rag.settings import Settings
+from rag.types import Answer, FootnoteError, Turn
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Runs one command. 0 done, 1 a failure explained in a line on stderr, 2 wrong usage."""
+    options = _parser().parse_args(arguments)
+    logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
+    try:
+        settings = Settings.from_environment()
+        if options.collection:
+            settings = replace(settings, collection=options.collection)
+        options.run(options, settings)
+    except FootnoteError as error:
+        print(error, file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        sys.stderr.close()  # the reader of our output left; nothing can be said any more
+        return 0
+    return 0
+
+
+def ask(options: argparse.Namespace, settings: Settings) -> None:
+    """One answer on the terminal, streamed, with its footnotes."""
+    from rag.answer.load import load_answerer
+
+    history = turns(_read_json(options.history), str(options.history)) if options.history else []
+    answerer = load_answerer(settings)
+    if options.json:
+        answer = answerer.ask(options.question, settings.collection, history)
+        print(json.dumps(answer.as_json(), ensure_ascii=False))
+        return
+    shown = ""
+    answer = None
+    for answer in answerer.stream(options.question, settings.collection, history):
+        if answer.answer.startswith(shown):
+            print(answer.answer.removeprefix(shown), end="", flush=True)
+            shown = answer.answer
+    assert answer is not None
+    print(answer.answer.removeprefix(shown) if answer.answer.startswith(shown) else answer.answer)
+    for citation in answer.citations:
+        where = " > ".join(filter(None, (citation.title, citation.section)))
+        print(f"\n[{citation.n}] {where}\n    {citation.url}\n    “{citation.quote}”")
+
+
+def batch(options: argparse.Namespace, settings: Settings) -> None:
+    """Many questions with one loaded model; an answer object a line."""
+    from rag.answer.load import load_answerer
+
+    questions = list(_read_lines(options.input))
+    answerer = load_answerer(settings)
+    try:
+        with options.output.open("w", encoding="utf-8") as out:
+            _answer_all(questions, answerer, settings, out)
+    except OSError as error:
+        raise FootnoteError(f"Cannot write {options.output}: {error.strerror}.") from error
+
+
+def search(options: argparse.Namespace, settings: Settings) -> None:
+    """Retrieval alone: hits with their scores, and whether the gate would let them through."""
+    from rag.answer import language
+    from rag.answer.load import load_collections, load_encoder
+
+    collection = load_collections(settings, load_encoder(settings))[settings.collection]
+    spoken = language.detect(options.question, collection.info.language)
+    found = collection.searcher.search(options.question, options.k, spoken)
+    verdict = collection.gate.decide(options.question, found, spoken)
+    if options.json:
+        hits = [
+            {**asdict(hit.chunk), "score": hit.score, "lexical": hit.lexical, "fused": hit.fused}
+            for hit in found.hits
+        ]
+        print(
+            json.dumps(
+                {"query": options.question, **asdict(verdict), "hits": hits}, ensure_ascii=False
+            )
+        )
+        return
+    print(f"{'passes' if verdict.passes else 'refused'} ({verdict.score:+.2f})")
+    for hit in found.hits:
+        where = " > ".join(filter(None, (hit.chunk.title, hit.chunk.section)))
+        print(f"{hit.fused:.3f}  cosine {hit.score:.3f}  lexical {hit.lexical:5.2f}  {where}")
+
+
+def turns(value: Any, where: str) -> list[Turn]:
+    """A history as JSON: a list of `{"role", "content"}`. Raises FootnoteError for another shape."""
+    good = isinstance(value, list) and all(
+        isinstance(turn, dict)
+        and turn.get("role") in ("user", "assistant")
+        and isinstance(turn.get("content"), str)
+        for turn in value
+    )
+    if not good:
+        raise FootnoteError(
+            f'{where}: a history is a list of {{"role": "user" or "assistant", "content": text}}.'
+        )
+    return [Turn(turn["role"], turn["content"]) for turn in value]
+
+
+def _answer_all(
+    questions: list[dict[str, Any]], answerer: Any, settings: Settings, out: TextIO
+) -> None:
+    from tqdm import tqdm
+
+    for line in tqdm(questions, unit="question", disable=not sys.stderr.isatty()):
+        history = turns(line.get("history") or [], f"question {line['id']}")
+        answer: Answer = answerer.ask(
+            line["question"], line.get("collection") or settings.collection, history
+        )
+        out.write(json.dumps({"id": line["id"], **answer.as_json()}, ensure_ascii=False) + "\n")
+        out.flush()
+
+
+def _read_lines(path: Path) -> Iterator[dict[str, Any]]:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise FootnoteError(f"Cannot read {path}: {error}.") from error
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip():
+            continue
+        try:
+            value = json.loads(line)
+        except ValueError as error:
+            raise FootnoteError(f"{path}, line {number} is no JSON: {error}.") from error
+        if not isinstance(value, dict) or not isinstance(value.get("question"), str):
+            raise FootnoteError(f'{path}, line {number} has no "question".')
+        yield {"id": number, **value}
+
+
+def _read_json(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise FootnoteError(f"Cannot read {path} as JSON: {error}.") from error
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m rag", description=__doc__)
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    def command(name: str, run: Any) -> argparse.ArgumentParser:
+        sub = commands.add_parser(name, help=run.__doc__, description=run.__doc__)
+        sub.add_argument("--collection", help="the collection to ask (default: RAG_COLLECTION)")
+        sub.set_defaults(run=run)
+        return sub
+
+    sub = command("ask", ask)
+    sub.add_argument("question")
+    sub.add_argument("--history", type=Path, help="a JSON file with earlier turns")
+    sub.add_argument("--json", action="store_true", help="print the answer object alone")
+    sub = command("batch", batch)
+    sub.add_argument("input", type=Path, help='JSON lines: {"id", "question", "history"?}')
+    sub.add_argument("output", type=Path)
+    sub = command("search", search)
+    sub.add_argument("question")
+    sub.add_argument("--k", type=int, default=5)
+    sub.add_argument("--json", action="store_true")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

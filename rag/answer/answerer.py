@@ -1,0 +1,305 @@
+"""From a question to an answer object: search, gate, read, write, check each sentence."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from rag.answer import followup, language, prompt, smalltalk, texts
+from rag.answer.check import Checker, Passage, Support
+from rag.answer.footnotes import Footnotes
+from rag.ingest.sentences import sentences
+from rag.llm.protocol import LanguageModel
+from rag.search.gate import Gate, Verdict
+from rag.search.search import Found, Searcher
+from rag.settings import Settings
+from rag.types import Answer, CollectionInfo, Language, Nearest, Outcome, Stage, Timings, Turn
+
+log = logging.getLogger(__name__)
+_NEAREST = 3
+
+
+@dataclass(frozen=True)
+class Collection:
+    """A loaded collection with its gate."""
+
+    searcher: Searcher
+    gate: Gate
+
+    @property
+    def info(self) -> CollectionInfo:
+        return self.searcher.stored.manifest.info()
+
+    def voice(self, spoken: Language) -> texts.Voice:
+        """For the written replies in a language."""
+        manifest = self.searcher.stored.manifest
+        return texts.Voice(spoken, manifest.title, manifest.topics.get(spoken, ()))
+
+
+@dataclass
+class _Progress:
+    """The answer while it is made."""
+
+    started: float
+    answer: Answer
+    timings: Timings = field(default_factory=Timings)
+
+    def milliseconds(self) -> int:
+        return round((time.perf_counter() - self.started) * 1000)
+
+    def partial(self, stage: Stage, **changes: object) -> Answer:
+        self.answer = replace(self.answer, stage=stage, **changes)  # type: ignore[arg-type]
+        return self.answer
+
+    def done(self, outcome: Outcome, text: str, **changes: object) -> Answer:
+        timings = replace(self.timings, total_ms=self.milliseconds())
+        return self.partial(
+            "done", outcome=outcome, answer=text, draft="", timings=timings, **changes
+        )
+
+
+class Answerer:
+    """Answers questions about the loaded collections. Safe to share between threads."""
+
+    def __init__(
+        self, collections: Mapping[str, Collection], llm: LanguageModel, settings: Settings
+    ) -> None:
+        self._collections = collections
+        self._llm = llm
+        self._settings = settings
+
+    def collections(self) -> list[CollectionInfo]:
+        """What can be asked, the default collection first."""
+        infos = [collection.info for collection in self._collections.values()]
+        return sorted(infos, key=lambda info: (info.name != self._settings.collection, info.name))
+
+    def ask(
+        self, question: str, collection: str | None = None, history: Sequence[Turn] | None = None
+    ) -> Answer:
+        """The whole answer at once."""
+        *_, last = self.stream(question, collection, history)
+        return last
+
+    def stream(
+        self,
+        question: str,
+        collection: str | None = None,
+        history: Sequence[Turn] | None = None,
+        stop: Callable[[], bool] = lambda: False,
+    ) -> Iterator[Answer]:
+        """Partial answers while it is written; the last one, and only it, has the stage `done`.
+
+        `history` is oldest first and without the question. `stop` is asked at every step; once it
+        says True, the answer ends with what has been checked. Nothing that a reader can send
+        raises: it becomes an answer with the outcome `error`.
+        """
+        name = collection or self._settings.collection
+        turns = followup.whole_turns(history or (), self._settings.history_turns)
+        chosen = self._collections.get(name)
+        spoken = _language(question, turns, chosen)
+        blank = Answer(
+            question=question,
+            search_query=question,
+            collection=name,
+            mode=chosen.info.mode if chosen else "blog",
+            language=spoken,
+            outcome="error",
+            answer="",
+        )
+        progress = _Progress(time.perf_counter(), blank)
+        if chosen is None:
+            known = sorted(self._collections)
+            yield progress.done("error", texts.unknown_collection(name, known, spoken))
+            return
+        try:
+            yield from self._answer(question, turns, chosen, spoken, progress, stop)
+        except Exception:
+            log.exception("answering failed")
+            yield progress.done("error", chosen.voice(spoken).failed())
+
+    def _answer(
+        self,
+        question: str,
+        history: Sequence[Turn],
+        collection: Collection,
+        spoken: Language,
+        progress: _Progress,
+        stop: Callable[[], bool],
+    ) -> Iterator[Answer]:
+        voice = collection.voice(spoken)
+        if not question.strip():
+            yield progress.done("error", voice.empty())
+            return
+        if len(question) > self._settings.max_question_chars:
+            yield progress.done("error", voice.too_long(self._settings.max_question_chars))
+            return
+        suggestions = _suggestions(collection, spoken)
+        kind = smalltalk.classify(question)
+        if kind:
+            yield progress.done("greeting", voice.smalltalk(kind), suggestions=suggestions)
+            return
+        yield progress.partial("searching")
+        query, found, verdict, route = self._find(question, history, collection, spoken)
+        progress.timings = replace(progress.timings, retrieve_ms=progress.milliseconds())
+        progress.answer = replace(progress.answer, search_query=query.text, route=route)
+        nearest = _nearest(found)
+        if not verdict.passes:
+            best = nearest[0].title if nearest else None
+            yield progress.done(
+                "refused",
+                voice.refusal(verdict.missing, best),
+                nearest=nearest,
+                suggestions=suggestions,
+            )
+            return
+        passages = [
+            Passage.of(hit.chunk, hit.score, collection.searcher.sentence_vectors(position))
+            for hit, position in zip(found.hits, found.positions, strict=True)
+        ]
+        yield progress.partial("reading")
+        context = query.context if query.rewritten else None
+        yield from self._write(
+            question, context, found, passages, collection, spoken, progress, stop
+        )
+        if progress.answer.citations:
+            route = (*progress.answer.route, "verified")
+            yield progress.done("answered", progress.answer.answer, route=route)
+        elif stop():
+            yield progress.done("error", voice.stopped())
+        else:
+            best = nearest[0].title if nearest else None
+            yield progress.done(
+                "refused", voice.nothing_held(best), nearest=nearest, suggestions=suggestions
+            )
+
+    def _find(
+        self, question: str, history: Sequence[Turn], collection: Collection, spoken: Language
+    ) -> tuple[followup.Query, Found, Verdict, tuple[str, ...]]:
+        """Searches; once more with the earlier question when nothing passes the gate."""
+        query = followup.resolve(question, history)
+        found, verdict = self._search(query.text, collection, spoken)
+        route = ("dense", "lexical")
+        if not verdict.passes and query.context and not query.rewritten:
+            wider = followup.Query(followup.join(query.context, question), True, query.context)
+            again, second = self._search(wider.text, collection, spoken)
+            if second.passes and not set(verdict.missing) & set(second.missing):
+                return wider, again, second, (*route, "context-retry")
+        return query, found, verdict, route
+
+    def _search(
+        self, query: str, collection: Collection, spoken: Language
+    ) -> tuple[Found, Verdict]:
+        found = collection.searcher.search(query, self._settings.passages, spoken)
+        asked_in = language.detect(query, spoken)
+        return found, collection.gate.decide(query, found, asked_in)
+
+    def _write(
+        self,
+        question: str,
+        context: str | None,
+        found: Found,
+        passages: Sequence[Passage],
+        collection: Collection,
+        spoken: Language,
+        progress: _Progress,
+        stop: Callable[[], bool],
+    ) -> Iterator[Answer]:
+        """Streams the model's sentences, each kept only when the check finds its support."""
+        notes = prompt.select(found.query, found.vector, passages, self._llm.count_tokens)
+        checker = Checker(question, spoken, passages, collection.searcher.encoder)
+        footnotes = Footnotes(passages, by_section=collection.info.mode == "interview")
+        generation = self._llm.generate(
+            prompt.messages(question, context, notes, spoken),
+            max_tokens=self._settings.max_output_tokens,
+            stop=stop,
+        )
+        withheld, pending, dropping = 0, "", False
+
+        def settle(sentence: str) -> None:
+            nonlocal withheld
+            support = checker.check(footnotes.bare(sentence))
+            if isinstance(support, Support):
+                footnotes.add(sentence, support)
+            else:
+                withheld += 1
+                log.info("withheld (%s): %s", support.reason, sentence)
+
+        for piece in generation:
+            pending += piece
+            whole, pending = _split(pending, spoken)
+            for sentence in whole:
+                settle(sentence)
+            dropping = bool(pending) and not checker.may_go_on(pending)
+            draft = "" if dropping else footnotes.bare(pending)
+            if draft.strip() and not progress.timings.first_token_ms:
+                first = progress.milliseconds()
+                progress.timings = replace(progress.timings, first_token_ms=first)
+            yield progress.partial(
+                "writing",
+                outcome="answered",
+                answer=footnotes.text,
+                citations=footnotes.citations,
+                withheld=withheld,
+                draft=draft,
+            )
+            if checker.exhausted:
+                break
+        generation.close()
+        if pending.strip() and not stop() and not checker.exhausted:
+            settle(pending.strip())
+        progress.timings = replace(
+            progress.timings,
+            prompt_tokens=generation.prompt_tokens,
+            cached_tokens=generation.cached_tokens,
+            output_tokens=generation.output_tokens,
+        )
+        yield progress.partial(
+            "writing",
+            answer=footnotes.text,
+            citations=footnotes.citations,
+            withheld=withheld,
+            draft="",
+        )
+
+
+def _split(text: str, spoken: Language) -> tuple[list[str], str]:
+    """The whole sentences at the front of a text that is still being written, and the rest.
+
+    Inside an open code fence nothing is whole.
+    """
+    if text.count("```") % 2:
+        return [], text
+    found = sentences(text, spoken)
+    if len(found) < 2:
+        return [], text
+    last = text.rindex(found[-1])
+    return found[:-1], text[last:]
+
+
+def _language(question: str, history: Sequence[Turn], collection: Collection | None) -> Language:
+    """Of the reply: asked for, else the question's, else the conversation's, else the collection's."""
+    asked_for = followup.wanted_language(question)
+    if asked_for:
+        return asked_for
+    spoken: Language = collection.info.language if collection else "en"
+    for turn in history:
+        if turn.role == "user":
+            spoken = followup.wanted_language(turn.content) or language.detect(turn.content, spoken)
+    return language.detect(question, spoken)
+
+
+def _nearest(found: Found) -> tuple[Nearest, ...]:
+    pages: dict[str, Nearest] = {}
+    for hit in found.hits:
+        if hit.chunk.kind != "overview":
+            pages.setdefault(
+                hit.chunk.page, Nearest(hit.chunk.title, hit.chunk.url, round(hit.score, 3))
+            )
+    return tuple(pages.values())[:_NEAREST]
+
+
+def _suggestions(collection: Collection, spoken: Language) -> tuple[str, ...]:
+    openers = dict(collection.info.suggestions)
+    return openers.get(spoken) or next(iter(openers.values()), ())

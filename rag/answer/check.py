@@ -1,0 +1,222 @@
+"""Does a passage say this? Each sentence of an answer is matched to the sentences that support it.
+
+A sentence counts only when one chunk holds all its numbers, names and code words, a sentence or two
+of that chunk mean the same, and neither denies what the other states.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rag.answer.facts import Evidence, facts
+from rag.search import analyse
+from rag.types import Chunk, Encoder, Language
+
+SAME_LANGUAGE = 0.62
+"""Least support, 0 to 1, of a sentence by passages in its own language."""
+OTHER_LANGUAGE = 0.5
+_COSINE_FLOOR, _COSINE_TOP = 0.78, 0.96
+"""Cosines of unrelated and of equal sentences with E5 models, which use a narrow band."""
+
+_NEGATIONS = frozenset(
+    """not no never without nor neither cannot none nothing nobody hardly nunca jamas sin ni tampoco
+    ningun ninguna ninguno nada nadie apenas""".split()
+)
+_NON_ANSWERS = re.compile(
+    r"\bnot found\b|\bas an? (?:ai|language model)|\bcomo (?:una? )?(?:ia|modelo de lenguaje)|"
+    r"\b(?:i|we) (?:do not|don'?t|cannot|can'?t) (?:know|have|find|answer|provide)|\bi'?m sorry\b|"
+    r"\blo siento\b|\bno (?:tengo|dispongo de|encuentro|puedo) (?:informacion|acceso|responder)|"
+    r"\b(?:the|these) (?:notes?|passages?|context|text|information|sources?) (?:provided )?"
+    r"(?:do|does) not\b|\bnot (?:mentioned|provided|specified|stated|available) in\b|"
+    r"\b(?:no se (?:menciona|especifica|indica|proporciona)|las? (?:notas?|fuentes?) no)\b|"
+    r"\bit is not clear\b|\bno (?:specific )?information\b|\bignore (?:all|the) (?:previous|above)\b"
+)
+
+
+@dataclass(frozen=True)
+class Passage:
+    """A chunk that may be cited, with its sentences' vectors."""
+
+    chunk: Chunk
+    score: float
+    """Cosine of question and chunk."""
+    vectors: NDArray[np.float32]
+    """Shape (sentences, dimension)."""
+    evidence: Evidence
+
+    @classmethod
+    def of(cls, chunk: Chunk, score: float, vectors: NDArray[np.float32]) -> Passage:
+        told = "\n".join(filter(None, (chunk.title, chunk.section, chunk.text)))
+        return cls(chunk, score, vectors, Evidence.of(told, chunk.language))
+
+    def sentence(self, i: int) -> str:
+        """The text of its `i`-th sentence."""
+        start, end = self.chunk.sentences[i]
+        return self.chunk.text[start:end]
+
+
+@dataclass(frozen=True)
+class Support:
+    """Where a sentence stands."""
+
+    passage: int
+    quote: str
+    """Verbatim from the chunk."""
+    score: float
+    """0 to 1: how well the quote supports the sentence."""
+
+
+@dataclass(frozen=True)
+class Unsupported:
+    """Why a sentence is held back, for logs and evaluation."""
+
+    reason: str
+
+
+class Checker:
+    """Checks the sentences of one answer against the passages that it was written from."""
+
+    def __init__(
+        self, question: str, language: Language, passages: Sequence[Passage], encoder: Encoder
+    ) -> None:
+        self._language = language
+        self._passages = passages
+        self._encoder = encoder
+        self._asked = frozenset(_stems(question, language))
+        self._said: list[frozenset[str]] = []
+        self._repeated = 0
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether the model has begun to repeat itself; nothing new comes after that."""
+        return self._repeated >= 2
+
+    def may_go_on(self, draft: str) -> bool:
+        """Whether a sentence that is still being written could yet hold.
+
+        False as soon as it has a number, name or code word that no passage has; its last word may
+        be unfinished and is not looked at.
+        """
+        whole = draft.rpartition(" ")[0]
+        stated = facts(whole, self._language)
+        return any(p.evidence.lacks(stated, self._language) is None for p in self._passages)
+
+    def check(self, sentence: str) -> Support | Unsupported:
+        """The support of a whole sentence. A sentence that holds is remembered as said."""
+        folded = analyse.fold(sentence)
+        if _NON_ANSWERS.search(folded):
+            return Unsupported("a non-answer")
+        if sentence.lstrip().startswith("```"):
+            return self._check_code(sentence)
+        stems = frozenset(_stems(sentence, self._language))
+        stated = facts(sentence, self._language)
+        if not stems:
+            return Unsupported("says nothing")
+        if stems <= self._asked and not stated.numbers:
+            return Unsupported("only restates the question")
+        if any(len(stems & said) >= 0.9 * len(stems) for said in self._said):
+            self._repeated += 1
+            return Unsupported("a repetition")
+        best, missing = self._best(sentence, stems)
+        if best is None:
+            return Unsupported(f"no passage holds {missing}")
+        other = self._passages[best.passage].chunk.language != self._language
+        if best.score < (OTHER_LANGUAGE if other else SAME_LANGUAGE):
+            return Unsupported(f"support {best.score:.2f} is too weak")
+        if not other and _denies(sentence) != _denies(best.quote):
+            return Unsupported("denies what the passage states, or the other way round")
+        self._said.append(stems)
+        return best
+
+    def _best(self, sentence: str, stems: frozenset[str]) -> tuple[Support | None, str | None]:
+        """The best support among passages that hold the sentence's facts, or what none holds."""
+        stated = facts(sentence, self._language)
+        vector = self._encoder.encode_passages([sentence])[0]
+        weights = {
+            stem: 0.3 + analyse.rarity(word) for word, stem in _pairs(sentence, self._language)
+        }
+        best: Support | None = None
+        missing: str | None = None
+        for n, passage in enumerate(self._passages):
+            lacking = passage.evidence.lacks(stated, self._language)
+            if lacking:
+                missing = missing or lacking
+                continue
+            support = self._within(n, passage, stated_vector=vector, weights=weights)
+            if support and (best is None or support.score > best.score):
+                best = support
+        return best, missing
+
+    def _within(
+        self,
+        n: int,
+        passage: Passage,
+        *,
+        stated_vector: NDArray[np.float32],
+        weights: dict[str, float],
+    ) -> Support | None:
+        """The sentence, or two neighbours, of one passage that say most of it."""
+        if not len(passage.vectors):
+            return None
+        cosines = passage.vectors @ stated_vector
+        meaning = np.clip((cosines - _COSINE_FLOOR) / (_COSINE_TOP - _COSINE_FLOOR), 0, 1)
+        own_language = passage.chunk.language == self._language
+        held = [
+            _stems_any(passage.sentence(i), passage.chunk.language) for i in range(len(cosines))
+        ]
+        heading = _stems_any(
+            f"{passage.chunk.title} {passage.chunk.section or ''}", passage.chunk.language
+        )
+        best: tuple[float, int, int] | None = None
+        for i in range(len(cosines)):
+            for j in (i, i + 1):
+                if j >= len(cosines):
+                    continue
+                near = float(max(meaning[i], meaning[j]))
+                words = _covered(weights, held[i] | held[j] | heading)
+                score = 0.5 * near + 0.5 * words if own_language else near
+                score -= 0.04 * (j - i)  # the shorter quote, when it says as much
+                if best is None or score > best[0]:
+                    best = (score, i, j)
+        if best is None:
+            return None
+        score, i, j = best
+        start, end = passage.chunk.sentences[i][0], passage.chunk.sentences[j][1]
+        return Support(n, passage.chunk.text[start:end], round(score, 3))
+
+    def _check_code(self, block: str) -> Support | Unsupported:
+        """A code block holds when each of its lines stands in one passage."""
+        lines = [line.strip() for line in block.strip().splitlines() if not line.startswith("```")]
+        lines = [line for line in lines if line]
+        for n, passage in enumerate(self._passages):
+            text = passage.chunk.text
+            if lines and all(line in text for line in lines):
+                return Support(n, lines[0], 1.0)
+        return Unsupported("code that no passage holds")
+
+
+def _pairs(text: str, language: str) -> list[tuple[str, str]]:
+    return [(w.folded, analyse.stem(w.folded, language)) for w in analyse.content_words(text)]
+
+
+def _stems(text: str, language: str) -> list[str]:
+    return [stem for _, stem in _pairs(text, language)]
+
+
+def _stems_any(text: str, language: str) -> frozenset[str]:
+    return frozenset(analyse.terms(text, language))
+
+
+def _covered(weights: dict[str, float], held: frozenset[str]) -> float:
+    total = sum(weights.values())
+    return sum(weight for stem, weight in weights.items() if stem in held) / total if total else 0.0
+
+
+def _denies(text: str) -> bool:
+    """Whether a sentence is negated; two negations cancel out in neither language's everyday use."""
+    return any(w.folded in _NEGATIONS or w.folded.endswith("n't") for w in analyse.words(text))

@@ -1,0 +1,63 @@
+"""Everything that answering needs, loaded and warmed: models, collections, gate."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+
+from rag.answer.answerer import Answerer, Collection
+from rag.llm.encoder import OnnxEncoder
+from rag.llm.generate import OnnxLanguageModel
+from rag.llm.models import ensure_models
+from rag.search import store
+from rag.search.calibrate import gate_of
+from rag.search.search import Searcher
+from rag.settings import Settings
+from rag.types import FootnoteError, Message
+
+log = logging.getLogger(__name__)
+
+
+def load_encoder(settings: Settings) -> OnnxEncoder:
+    """The embedder, got and built first where it is missing."""
+    return OnnxEncoder(ensure_models(settings).embedder, settings.threads)
+
+
+def load_collections(settings: Settings, encoder: OnnxEncoder) -> dict[str, Collection]:
+    """Every collection in the artifacts folder, by name.
+
+    Raises FootnoteError when the default one is missing or can't be used. Another one that can't
+    is left out, and the log says why.
+    """
+    collections: dict[str, Collection] = {}
+    for name in sorted({settings.collection, *store.names(settings.artifacts_dir)}):
+        folder = settings.artifacts_dir / name
+        try:
+            stored = store.load(folder, encoder.fingerprint, encoder.dimension)
+        except FootnoteError as error:
+            if name == settings.collection:
+                raise
+            log.warning("%s", error)
+            continue
+        searcher = Searcher(stored, encoder)
+        collections[name] = Collection(searcher, gate_of(stored.manifest))
+    return collections
+
+
+def load_answerer(
+    settings: Settings, report: Callable[[str], None] = lambda line: None
+) -> Answerer:
+    """Loads all and answers one question first, so that no reader pays for a cold start."""
+    models = ensure_models(settings)
+    encoder = OnnxEncoder(models.embedder, settings.threads)
+    collections = load_collections(settings, encoder)
+    report(f"{len(collections)} collections: {', '.join(collections)}")
+    llm = OnnxLanguageModel(models.llm, settings.threads)
+    warm_up(llm)
+    return Answerer(collections, llm, settings)
+
+
+def warm_up(llm: OnnxLanguageModel) -> None:
+    """Generates a token: the first inference pays for allocations that no reader should."""
+    for _ in llm.generate([Message("user", "Hello")], max_tokens=1):
+        pass

@@ -1,0 +1,134 @@
+"""Dense and lexical search together, and what the gate needs to know of the result."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rag.search.lexical import Bridge, LexicalIndex
+from rag.search.store import Stored
+from rag.search.vectors import Vectors
+from rag.types import Chunk, Encoder, Hit
+
+CANDIDATES = 50
+LEXICAL_SHARE = 0.15
+SENTENCE_SHARE = 0.3
+"""Weights of the BM25 score and of the best sentence's cosine beside the chunk's own cosine.
+
+`docs/search.md` has the recall for other values.
+"""
+PER_PAGE = 2
+"""Chunks of one page among the first hits, so that one page can't crowd out the rest."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """The hits of one query, best first, with the query's vector."""
+
+    query: str
+    vector: Vectors
+    hits: tuple[Hit, ...]
+    positions: tuple[int, ...]
+    """Of the hits' chunks in the collection."""
+    background: tuple[float, float]
+    """Mean and standard deviation of the query's cosine with the other candidates."""
+    bridges: tuple[Bridge, ...]
+
+
+class Searcher:
+    """Searches one loaded collection. Safe to share between threads: it changes nothing."""
+
+    def __init__(self, stored: Stored, encoder: Encoder) -> None:
+        self.stored = stored
+        self.encoder = encoder
+        self.lexical = LexicalIndex(stored.chunks)
+        counts = [len(chunk.sentences) for chunk in stored.chunks]
+        self._first_sentence = np.concatenate([[0], np.cumsum(counts)]).astype(int)
+
+    def search(
+        self,
+        query: str,
+        k: int,
+        language: str,
+        *,
+        excluding: frozenset[str] = frozenset(),
+    ) -> Found:
+        """The `k` best chunks for a query.
+
+        Of a post in several languages the version in `language` is kept. `excluding` holds pages
+        that are treated as if they weren't there (calibration asks for what is left out).
+        """
+        vector = self.encoder.encode_query(query)
+        chunks = self.stored.chunks
+        lexical, bridges = self.lexical.scores(query)
+        dense = dict(self.stored.index.search(vector, CANDIDATES + len(excluding) * 20))
+        best_lexical = [int(i) for i in np.argsort(-lexical)[:CANDIDATES] if lexical[i] > 0]
+        missing = [i for i in best_lexical if i not in dense]
+        if missing:
+            cosines = self.stored.index.vectors(missing) @ vector
+            dense.update(zip(missing, np.clip(cosines, -1, 1).tolist(), strict=True))
+        allowed = {i: s for i, s in dense.items() if chunks[i].page not in excluding}
+        if not allowed:
+            return Found(query, vector, (), (), (0.0, 1.0), tuple(bridges))
+        sentences = {i: self._best_sentence(i, vector) for i in allowed}
+        ranked = _fuse(allowed, sentences, lexical)
+        kept = _spread(ranked, chunks, k, language)
+        hits = tuple(
+            Hit(chunks[i], allowed[i], lexical=float(lexical[i]), fused=fused) for i, fused in kept
+        )
+        scores = np.sort(np.array(list(allowed.values())))[::-1]
+        rest = scores[k:] if len(scores) > 2 * k else scores
+        background = (float(rest.mean()), float(rest.std()) or 1.0)
+        positions = tuple(i for i, _ in kept)
+        return Found(query, vector, hits, positions, background, tuple(bridges))
+
+    def _best_sentence(self, position: int, vector: Vectors) -> float:
+        vectors = self.sentence_vectors(position)
+        return float((vectors @ vector).max()) if len(vectors) else -1.0
+
+    def sentence_vectors(self, position: int) -> NDArray[np.float32]:
+        """Shape (sentences of the chunk at `position`, dimension)."""
+        start, end = self._first_sentence[position], self._first_sentence[position + 1]
+        return np.asarray(self.stored.sentence_vectors[start:end], dtype=np.float32)
+
+
+def _fuse(
+    dense: dict[int, float], sentences: dict[int, float], lexical: NDArray[np.float32]
+) -> list[tuple[int, float]]:
+    """Convex combination of the three scores, each scaled to 0…1 among the candidates.
+
+    Bruch, Gai & Ingber, "An Analysis of Fusion Functions for Hybrid Retrieval" (2022), find it
+    better than reciprocal ranks.
+    """
+    positions = list(dense)
+    meaning = (1 - SENTENCE_SHARE) * np.array([dense[i] for i in positions])
+    meaning += SENTENCE_SHARE * np.array([sentences[i] for i in positions])
+    fused = (1 - LEXICAL_SHARE) * _scaled(meaning) + LEXICAL_SHARE * _scaled(lexical[positions])
+    return sorted(zip(positions, fused.tolist(), strict=True), key=lambda item: -item[1])
+
+
+def _scaled(scores: NDArray[np.floating]) -> NDArray[np.floating]:
+    low, high = scores.min(), scores.max()
+    return (scores - low) / (high - low) if high > low else np.zeros_like(scores)
+
+
+def _spread(
+    ranked: list[tuple[int, float]], chunks: Sequence[Chunk], k: int, language: str
+) -> list[tuple[int, float]]:
+    """The first `k` with at most PER_PAGE of a page and one language version of a post."""
+    in_language = {chunks[i].page for i, _ in ranked if chunks[i].language == language}
+    kept: list[tuple[int, float]] = []
+    per_page: dict[str, int] = {}
+    for i, score in ranked:
+        chunk = chunks[i]
+        if chunk.language != language and in_language.intersection(chunk.alternates):
+            continue
+        if per_page.get(chunk.page, 0) < PER_PAGE:
+            per_page[chunk.page] = per_page.get(chunk.page, 0) + 1
+            kept.append((i, score))
+        if len(kept) == k:
+            break
+    return kept

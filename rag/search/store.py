@@ -1,0 +1,255 @@
+"""A collection on disk: `index.faiss`, `chunks.json`, `manifest.json`, `sentences.npy`.
+
+A build is written beside the last good one and swapped in by two renames; `recover` finishes or
+undoes a swap that was cut short, so a killed build leaves a whole collection in every case.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from filelock import FileLock
+from numpy.typing import NDArray
+
+from rag.search.vectors import FaissIndex, Vectors
+from rag.types import Chunk, CollectionInfo, FootnoteError, Mode
+
+FORMAT = 1
+_REBUILD = "build it again with build_index.py"
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What a collection was made from and with."""
+
+    name: str
+    title: str
+    mode: Mode
+    language: str
+    languages: tuple[str, ...]
+    source: str
+    built: str
+    """ISO 8601, UTC."""
+    embedder: str
+    embedder_fingerprint: str
+    dimension: int
+    chunk_tokens: int
+    chunk_overlap: int
+    pages: int
+    chunks: int
+    sentences: int
+    suggestions: dict[str, list[str]] = field(default_factory=dict)
+    """Opening questions per language, each let through by the gate."""
+    topics: dict[str, list[str]] = field(default_factory=dict)
+    """What the collection is about, per language, for the written replies."""
+    calibration: dict[str, Any] = field(default_factory=dict)
+    format: int = FORMAT
+
+    def info(self) -> CollectionInfo:
+        """What a reader may know of the collection."""
+        return CollectionInfo(
+            name=self.name,
+            title=self.title,
+            mode=self.mode,
+            language="es" if self.language == "es" else "en",
+            languages=self.languages,
+            pages=self.pages,
+            chunks=self.chunks,
+            built=self.built,
+            source=self.source,
+            suggestions=tuple((k, tuple(v)) for k, v in self.suggestions.items()),
+        )
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A collection as loaded: chunks, their vectors, and one vector a sentence."""
+
+    manifest: Manifest
+    chunks: tuple[Chunk, ...]
+    index: FaissIndex
+    sentence_vectors: NDArray[np.float16]
+    """Shape (sentences of all chunks in order, dimension), memory-mapped."""
+
+
+def save(
+    folder: Path,
+    manifest: Manifest,
+    chunks: Sequence[Chunk],
+    index: FaissIndex,
+    sentence_vectors: Vectors,
+) -> None:
+    """Writes the collection whole or not at all. Raises FootnoteError when it can't be written."""
+    building = _building(folder)
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        recover(folder)
+        with _lock(folder):
+            building.mkdir()
+            index.save(building / "index.faiss")
+            np.save(building / "sentences.npy", sentence_vectors.astype(np.float16))
+            entries = [asdict(chunk) for chunk in chunks]
+            _write_json(building / "chunks.json", {"format": FORMAT, "chunks": entries})
+            _write_json(building / "manifest.json", asdict(manifest))
+            for path in building.iterdir():
+                _sync(path)
+            _sync(building)
+            (building / _COMPLETE).touch()
+            _swap(folder)
+    except OSError as error:
+        if building.exists():
+            shutil.rmtree(building, ignore_errors=True)
+        raise FootnoteError(
+            f"Cannot write the collection to {folder}: {error.strerror or error}. "
+            "Free some space or choose another folder with --out."
+        ) from error
+
+
+def load(folder: Path, embedder_fingerprint: str, dimension: int) -> Stored:
+    """Reads a collection. Raises FootnoteError when it is missing, broken or made otherwise."""
+    recover(folder)
+    manifest_path = folder / "manifest.json"
+    if not manifest_path.is_file():
+        known = ", ".join(names(folder.parent)) or "none"
+        raise FootnoteError(
+            f"There is no collection {folder.name!r} in {folder.parent} (there: {known}); "
+            "make it with build_index.py."
+        )
+    raw = _read_json(manifest_path)
+    if raw.get("format") != FORMAT:
+        raise FootnoteError(
+            f"{folder} has format {raw.get('format')!r}, this version reads {FORMAT}; {_REBUILD}."
+        )
+    manifest = Manifest(**_known_fields(Manifest, raw, manifest_path))
+    if manifest.embedder_fingerprint != embedder_fingerprint or manifest.dimension != dimension:
+        raise FootnoteError(
+            f"{folder} was made with the embedder {manifest.embedder} ({manifest.dimension} wide, "
+            f"{manifest.embedder_fingerprint}), the loaded one is {dimension} wide "
+            f"({embedder_fingerprint}); {_REBUILD} --name {folder.name}."
+        )
+    chunks_path = folder / "chunks.json"
+    chunks = tuple(
+        _chunk(entry, chunks_path) for entry in _read_json(chunks_path).get("chunks", [])
+    )
+    index = FaissIndex.load(folder / "index.faiss")
+    try:
+        sentence_vectors = np.load(folder / "sentences.npy", mmap_mode="r", allow_pickle=False)
+    except (OSError, ValueError) as error:
+        raise FootnoteError(f"{folder / 'sentences.npy'} cannot be read; {_REBUILD}.") from error
+    sentences = sum(len(chunk.sentences) for chunk in chunks)
+    counts = {len(chunks), len(index), manifest.chunks}
+    if (
+        len(counts) > 1
+        or sentence_vectors.shape != (sentences, dimension)
+        or index.dimension != dimension
+    ):
+        raise FootnoteError(f"The files in {folder} don't belong together; {_REBUILD}.")
+    return Stored(manifest, chunks, index, sentence_vectors)
+
+
+def names(artifacts: Path) -> list[str]:
+    """The collections in a folder, by name."""
+    if not artifacts.is_dir():
+        return []
+    for leftover in artifacts.glob(".*.old"):
+        recover(artifacts / leftover.name[1:-4])
+    return sorted(p.parent.name for p in artifacts.glob("[!.]*/manifest.json"))
+
+
+def recover(folder: Path) -> None:
+    """Finishes a swap that was cut short, and clears what an unfinished build left.
+
+    Waits while another process writes: what lies there then is no leftover.
+    """
+    building, old = _building(folder), _old(folder)
+    if not building.exists() and not old.exists():
+        return
+    with _lock(folder):
+        if (building / _COMPLETE).exists():
+            _swap(folder)
+        shutil.rmtree(building, ignore_errors=True)
+        if old.exists() and not folder.exists():
+            os.replace(old, folder)
+        shutil.rmtree(old, ignore_errors=True)
+
+
+_COMPLETE = ".complete"
+
+
+def _building(folder: Path) -> Path:
+    return folder.with_name(f".{folder.name}.building")
+
+
+def _old(folder: Path) -> Path:
+    return folder.with_name(f".{folder.name}.old")
+
+
+def _lock(folder: Path) -> FileLock:
+    return FileLock(folder.with_name(f".{folder.name}.lock"))
+
+
+def _swap(folder: Path) -> None:
+    building, old = _building(folder), _old(folder)
+    if folder.exists():
+        shutil.rmtree(old, ignore_errors=True)
+        os.replace(folder, old)
+    os.replace(building, folder)
+    (folder / _COMPLETE).unlink(missing_ok=True)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def _write_json(path: Path, value: dict[str, Any]) -> None:
+    path.write_text(json.dumps(value, ensure_ascii=False, indent=1), encoding="utf-8")
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise FootnoteError(f"{path} cannot be read as JSON ({error}); {_REBUILD}.") from error
+    if not isinstance(value, dict):
+        raise FootnoteError(f"{path} holds no JSON object; {_REBUILD}.")
+    return value
+
+
+def _known_fields(kind: type, raw: dict[str, Any], path: Path) -> dict[str, Any]:
+    known = {f.name: f for f in fields(kind)}
+    values = {
+        key: tuple(value) if isinstance(value, list) and "tuple" in str(known[key].type) else value
+        for key, value in raw.items()
+        if key in known
+    }
+    missing = [n for n in ("name", "id", "title") if n in known and n not in values]
+    if missing:
+        raise FootnoteError(f"{path} lacks {', '.join(missing)}; {_REBUILD}.")
+    return values
+
+
+def _chunk(raw: Any, path: Path) -> Chunk:
+    if not isinstance(raw, dict):
+        raise FootnoteError(f"{path} holds an entry that is no chunk; {_REBUILD}.")
+    values = _known_fields(Chunk, raw, path)
+    values["sentences"] = tuple(
+        (int(start), int(end)) for start, end in values.get("sentences", ())
+    )
+    try:
+        return Chunk(**values)
+    except TypeError as error:
+        raise FootnoteError(
+            f"{path} holds a chunk that is not whole ({error}); {_REBUILD}."
+        ) from error

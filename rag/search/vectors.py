@@ -1,0 +1,88 @@
+"""Nearest chunks by inner product over unit vectors: a small protocol, and FAISS behind it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Protocol
+
+import faiss
+import numpy as np
+from numpy.typing import NDArray
+
+from rag.types import FootnoteError
+
+Vectors = NDArray[np.float32]
+
+
+class VectorIndex(Protocol):
+    """Holds one unit vector a chunk, in the order of the chunks."""
+
+    dimension: int
+
+    def __len__(self) -> int: ...
+
+    def search(self, query: Vectors, k: int) -> list[tuple[int, float]]:
+        """The `k` nearest (position, cosine), best first; fewer when it holds fewer.
+
+        `query` has shape (dimension,) and length 1. Raises ValueError for another shape or for
+        values that are no numbers.
+        """
+
+    def vectors(self, positions: list[int]) -> Vectors:
+        """Shape (len(positions), dimension)."""
+
+
+class FaissIndex:
+    """A flat inner-product index: exact, and quick enough up to some hundred thousand chunks."""
+
+    def __init__(self, index: faiss.Index) -> None:
+        self._index = index
+        self.dimension = int(index.d)
+
+    @classmethod
+    def of(cls, vectors: Vectors) -> FaissIndex:
+        """From rows of length 1. Raises ValueError when one is not: scores would be no cosines."""
+        rows = np.ascontiguousarray(vectors, dtype=np.float32)
+        lengths = np.linalg.norm(rows, axis=1)
+        if not np.allclose(lengths, 1.0, atol=1e-3):
+            raise ValueError(
+                f"vectors must have length 1, found {lengths.min()} to {lengths.max()}"
+            )
+        index = faiss.IndexFlatIP(rows.shape[1])
+        index.add(rows)
+        return cls(index)
+
+    @classmethod
+    def load(cls, path: Path) -> FaissIndex:
+        """Raises FootnoteError when the file is not a whole FAISS index."""
+        try:
+            return cls(faiss.read_index(str(path)))
+        except RuntimeError as error:
+            raise FootnoteError(
+                f"{path} is not a whole FAISS index; build the collection again with build_index.py."
+            ) from error
+
+    def save(self, path: Path) -> None:
+        """Writes the index; a full disk raises OSError."""
+        try:
+            faiss.write_index(self._index, str(path))
+        except RuntimeError as error:
+            raise OSError(f"cannot write {path}: {error}") from error
+
+    def __len__(self) -> int:
+        return int(self._index.ntotal)
+
+    def search(self, query: Vectors, k: int) -> list[tuple[int, float]]:
+        if query.shape != (self.dimension,):
+            raise ValueError(f"query has shape {query.shape}, the index ({self.dimension},)")
+        if not np.isfinite(query).all():
+            raise ValueError("the query's vector has values that are no numbers")
+        k = min(k, len(self))  # FAISS pads with position -1 beyond what it holds
+        if k <= 0:
+            return []
+        scores, positions = self._index.search(query[None, :].astype(np.float32), k)
+        clipped = np.clip(scores[0], -1.0, 1.0)  # rounding gives 1.0000001
+        return [(int(p), float(s)) for p, s in zip(positions[0], clipped, strict=True)]
+
+    def vectors(self, positions: list[int]) -> Vectors:
+        return np.stack([self._index.reconstruct(p) for p in positions])
