@@ -11,11 +11,11 @@ from typing import Any
 
 import gradio as gr
 import uvicorn
-from fastapi import FastAPI, HTTPException, Response
+from fastapi import FastAPI, HTTPException
 from fastapi.responses import FileResponse
-from fastapi.staticfiles import StaticFiles
 from gradio.networking import setup_tunnel
-from starlette.types import Scope
+from starlette.routing import Mount
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from rag.settings import Settings
 from rag.types import FootnoteError
@@ -40,13 +40,25 @@ PAGE_HEADERS = {
 }
 
 
-class PageFiles(StaticFiles):
-    """The page's own files, with the page's headers."""
+class Server(uvicorn.Server):
+    """Uvicorn, which at its end cuts the streams that are still open without a traceback each."""
 
-    async def get_response(self, path: str, scope: Scope) -> Response:
-        response = await super().get_response(path, scope)
-        response.headers.update(PAGE_HEADERS)
-        return response
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Uvicorn's; the readers' pages say that the connection broke and offer to ask again."""
+        logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
+        await super().shutdown(sockets)
+
+
+class PathPrefix:
+    """Tells the routes below which path prefix a proxy shows, whether it strips it or not."""
+
+    def __init__(self, app: ASGIApp, root_path: str) -> None:
+        self.app = app
+        self.root_path = root_path
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Passes the request on; the routes leave `root_path` out of a path that has it."""
+        await self.app({**scope, "root_path": self.root_path}, receive, send)
 
 
 def serve(
@@ -77,7 +89,7 @@ def serve(
         log.info("Public link: %s", _public_link(port))
     log.info("Footnote is ready at %s", _address(host, port))
     try:
-        uvicorn.Server(config).run(sockets=[listener])
+        Server(config).run(sockets=[listener])
     except KeyboardInterrupt:
         log.info("Stopped.")
 
@@ -90,6 +102,8 @@ def bind(settings: Settings) -> socket.socket:
     host, port = settings.host.strip("[]"), settings.port
     where = f"{settings.host}:{port}"
     try:
+        if port > 65535:
+            raise OverflowError(port)  # getaddrinfo would take it modulo 65536
         family, kind, protocol, _, target = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
@@ -113,10 +127,8 @@ def create_app(
 ) -> FastAPI:
     """The whole application, without a server around it."""
     blocks = build_blocks(answerer, settings)
-    app = FastAPI(
-        title="Footnote", root_path=settings.root_path, docs_url=None, redoc_url=None,
-        openapi_url=None,
-    )  # fmt: skip
+    app = FastAPI(title="Footnote", docs_url=None, redoc_url=None, openapi_url=None)
+    app.add_middleware(PathPrefix, root_path=settings.root_path)
     if settings.feedback_file:
         check_feedback_file(settings.feedback_file)
 
@@ -153,8 +165,15 @@ def create_app(
         def feedback(sent: Feedback) -> None:
             save_feedback(path, sent)
 
-    app.mount("/page", PageFiles(directory=STATIC))
-    return gr.mount_gradio_app(
+    files = {file.name: file for file in STATIC.iterdir()}
+
+    @app.get("/page/{name}")
+    def page_file(name: str) -> FileResponse:
+        if name not in files:
+            raise HTTPException(404)
+        return FileResponse(files[name], headers=PAGE_HEADERS)
+
+    gr.mount_gradio_app(
         app,
         blocks,
         path="/",
@@ -167,6 +186,13 @@ def create_app(
         pwa=False,
         mcp_server=False,
     )
+    # Mounted, Gradio leaves this unset, and sends a waiting client no heartbeats.
+    blocks.is_running = True
+    # Gradio fills this in when /info is first asked for, and calls by argument name (/call/v2)
+    # fail until then.
+    mounted = next(route for route in app.routes if isinstance(route, Mount) and not route.path)
+    mounted.app.api_info = blocks.get_api_info()  # type: ignore[attr-defined]
+    return app
 
 
 def _address(host: str, port: int) -> str:

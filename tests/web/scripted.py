@@ -223,7 +223,8 @@ def _script(done: Answer, question: str, spanish: bool) -> Answer:
                 "| format | bytes a weight | note |\n| --- | --- | --- |\n"
                 "| fp32 | 4 | as trained |\n| int8 | 1 | costs $5 to $10 a month |\n\n"
                 "The error stays under half a step: "
-                "$$|w - s q| \\le \\frac{s}{2}$$ and the scale is $s = \\frac{\\max |w|}{127}$. [2]\n\n"
+                "$$|w - s q| \\le \\frac{s}{2}$$ and the scale is "
+                "$s = \\frac{\\max |w|}{127}$. [2]\n\n"
                 "- one scale per channel\n- zero stays zero"
             ),
             citations=(QUANTISATION,),

@@ -12,6 +12,7 @@ import { day, language, switchLanguage, words } from "./words.js";
 
 const SAVE_MS = 500;
 const NEAR_PX = 80;
+const HAS_KEYS = window.matchMedia("(hover: hover)").matches;
 
 const conversation = document.getElementById("conversation");
 const scroller = document.getElementById("scroller");
@@ -24,7 +25,7 @@ let entries = [];
 let running = null; // {entry, collection, stage, stopper} while this tab waits for an answer
 let editing = null; // the entry that the composer replaces
 const field = h("textarea", { id: "question", rows: "1", enterkeyhint: "send", autocomplete: "off" });
-const note = h("p", { class: "note", id: "note" });
+const note = h("p", { class: "hint", id: "note" });
 
 // ---------------------------------------------------------------- start
 
@@ -53,7 +54,7 @@ async function start() {
   const clean = new URL(location.href);
   clean.searchParams.delete("q"); // a reload must not bring it back after it was sent
   history.replaceState(null, "", clean);
-  if (question || window.matchMedia("(hover: hover)").matches) field.focus({ preventScroll: true });
+  if (question || HAS_KEYS) field.focus({ preventScroll: true });
   watch((changed) => changed === collection && refresh());
   setInterval(() => entries.some((entry) => entry.state === "waiting" && entry.id !== running?.entry.id) && refresh(), 2000);
 }
@@ -141,7 +142,7 @@ function drawNote() {
   note.classList.toggle("wrong", over > 0);
   if (over > 0) note.replaceChildren(t.tooLong(over));
   else if (editing) note.replaceChildren(t.editing, " ", h("button", { type: "button", class: "text-button", onclick: cancelEdit }, t.cancel));
-  else if (note.textContent !== t.hint) note.replaceChildren(t.hint);
+  else note.replaceChildren(HAS_KEYS ? `${t.hint} ${t.keys}` : t.hint);
 }
 
 function grow() {
@@ -331,6 +332,7 @@ async function send(question, at = Date.now()) {
   } finally {
     clearInterval(beat);
   }
+  if (leaving) return; // kept by the pagehide handler already
   if (entry.state !== "done" && !entry.answer?.answer) entry.answer = null;
   save(here, entry);
   running = null;
@@ -363,16 +365,24 @@ function announce(entry) {
 }
 
 // A page that goes away takes its question with it; what was written of the answer is kept.
+let leaving = false;
 window.addEventListener("pagehide", () => {
   if (!running) return;
+  leaving = true;
   const { entry, collection: here, stopper } = running;
   stopper.stop();
   entry.state = "broken";
   entry.reason = "broken";
   if (!entry.answer?.answer) entry.answer = null;
   save(here, entry);
+  running = null;
 });
-window.addEventListener("pageshow", (event) => event.persisted && refresh());
+window.addEventListener("pageshow", (event) => {
+  if (!event.persisted) return;
+  leaving = false;
+  drawComposer();
+  refresh();
+});
 
 // ---------------------------------------------------------------- what can be done with an answer
 

@@ -19,7 +19,8 @@ const WORDS = {
     stop: "Stop",
     editing: "Editing your last question.",
     cancel: "Cancel",
-    hint: "Answers come from these pages only. Enter sends, Shift+Enter breaks the line.",
+    hint: "Answers come from these pages only.",
+    keys: "Enter sends, Shift+Enter breaks the line.",
     tooLong: (n) => `The question is too long by ${n} characters.`,
     invite: { blog: "Ask, and check.", interview: "Ask, and check." },
     promise: "Every sentence carries a footnote to the passage it came from. What the sources don’t say isn’t said.",
@@ -114,7 +115,8 @@ const WORDS = {
     stop: "Detener",
     editing: "Estás editando tu última pregunta.",
     cancel: "Cancelar",
-    hint: "Las respuestas salen solo de estas páginas. Intro envía, Mayús+Intro cambia de línea.",
+    hint: "Las respuestas salen solo de estas páginas.",
+    keys: "Intro envía, Mayús+Intro cambia de línea.",
     tooLong: (n) => `La pregunta se pasa en ${n} caracteres.`,
     invite: { blog: "Pregunta y comprueba.", interview: "Pregunta y comprueba." },
     promise: "Cada frase lleva una nota al pasaje del que procede. Lo que las fuentes no dicen no se dice.",
@@ -216,6 +218,9 @@ export function words() {
   return WORDS[current];
 }
 
+// The reader's own variety of it, for dates and numbers.
+const locale = () => navigator.languages.find((tag) => tag.startsWith(current)) ?? current;
+
 export function switchLanguage() {
   current = current === "en" ? "es" : "en";
   remember(KEY, current);
@@ -225,28 +230,28 @@ export function switchLanguage() {
 export function day(iso) {
   const date = new Date(iso.length === 10 ? `${iso}T12:00:00` : iso);
   if (Number.isNaN(date.getTime())) return iso;
-  return new Intl.DateTimeFormat(current, { day: "numeric", month: "long", year: "numeric" }).format(date);
+  return new Intl.DateTimeFormat(locale(), { day: "numeric", month: "long", year: "numeric" }).format(date);
 }
 
 /** "3 months ago", or null when it is no date. */
 export function age(iso) {
   const days = Math.round((new Date(`${iso}T12:00:00`) - Date.now()) / 86_400_000);
   if (Number.isNaN(days)) return null;
-  const format = new Intl.RelativeTimeFormat(current, { numeric: "auto" });
-  if (Math.abs(days) < 31) return format.format(days, "day");
-  if (Math.abs(days) < 365) return format.format(Math.round(days / 30.44), "month");
-  return format.format(Math.trunc(days / 365.25), "year");
+  const say = (amount, unit) => new Intl.RelativeTimeFormat(locale(), { numeric: unit === "day" ? "auto" : "always" }).format(amount, unit);
+  if (Math.abs(days) < 31) return say(days, "day");
+  if (Math.abs(days) < 365) return say(Math.round(days / 30.44), "month");
+  return say(Math.trunc(days / 365.25), "year");
 }
 
 /** The name of a language by its code, "Spanish" or "español". */
 export function languageName(code) {
   try {
-    return new Intl.DisplayNames(current, { type: "language" }).of(code);
+    return new Intl.DisplayNames(locale(), { type: "language" }).of(code);
   } catch {
     return code;
   }
 }
 
 export function number(value, digits = 2) {
-  return new Intl.NumberFormat(current, { minimumFractionDigits: digits, maximumFractionDigits: digits }).format(value);
+  return new Intl.NumberFormat(locale(), { minimumFractionDigits: digits, maximumFractionDigits: digits }).format(value);
 }
