@@ -1,0 +1,113 @@
+"""One decoder graph and its key/value cache."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnxruntime as ort
+
+MAX_TOKENS = 4096
+"""Longest prompt and answer together; the cache's memory is only taken as it fills."""
+
+
+class Session:
+    """Runs tokens behind those that are already in the cache.
+
+    A graph with GroupQueryAttention (`rag.llm.fuse`) writes into one buffer that is bound once; any
+    other graph with `past_key_values.*` gets and gives whole arrays at every run.
+
+    `threads` is how many processors a run may use, 0 for all. Not for several threads at once.
+    """
+
+    def __init__(self, path: Path, threads: int = 0, capacity: int = MAX_TOKENS) -> None:
+        options = ort.SessionOptions()
+        options.intra_op_num_threads = threads
+        options.inter_op_num_threads = 1
+        self._session = ort.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+        inputs = {value.name: value for value in self._session.get_inputs()}
+        outputs = {value.name: value for value in self._session.get_outputs()}
+        self._past = [name for name in inputs if name.startswith("past_key_values.")]
+        _, heads, _, size = inputs[self._past[0]].shape
+        self.capacity = capacity
+        self.vocabulary: int = outputs["logits"].shape[-1]
+        self._inputs = set(inputs)
+        self._fused = "seqlens_k" in inputs
+        self._cache = np.zeros((len(self._past), heads, capacity, size), np.float32)
+        self._before = np.zeros(1, np.int32)
+        self._total = np.zeros((), np.int32)
+        self._logits_wanted = np.zeros(1, np.int64)
+        self._logits = np.empty((1, self.vocabulary), np.float32)
+        self._binding = self._session.io_binding()
+        if self._fused:
+            self._bind_cache()
+
+    def run(self, ids: Sequence[int], start: int, logits: int = 1) -> np.ndarray:
+        """Runs `ids` behind the cache's first `start` tokens.
+
+        Returns the logits of the last `logits` tokens, float32 of shape (logits, vocabulary); the
+        next run overwrites them.
+        """
+        if start + len(ids) > self.capacity:
+            raise ValueError(f"{start + len(ids)} tokens are more than the cache's {self.capacity}")
+        return (self._run_fused if self._fused else self._run_plain)(ids, start, logits)
+
+    def read_cache(self, start: int, end: int) -> np.ndarray:
+        """A copy of the cache's tokens `start` to `end`: (2 × layers, heads, tokens, size)."""
+        return self._cache[:, :, start:end].copy()
+
+    def write_cache(self, values: np.ndarray, start: int = 0) -> None:
+        """Puts what `read_cache` gave behind the first `start` tokens."""
+        self._cache[:, :, start : start + values.shape[2]] = values
+
+    def _bind_cache(self) -> None:
+        shape = (1, *self._cache.shape[1:])
+        for name, buffer in zip(self._past, self._cache, strict=True):
+            present = name.replace("past_key_values", "present")
+            pointer = buffer.ctypes.data
+            self._binding.bind_input(name, "cpu", 0, np.float32, shape, pointer)
+            self._binding.bind_output(present, "cpu", 0, np.float32, shape, pointer)
+        self._bind("seqlens_k", self._before)
+        self._bind("total_sequence_length", self._total)
+        self._bind("num_logits", self._logits_wanted)
+
+    def _bind(self, name: str, array: np.ndarray) -> None:
+        self._binding.bind_input(name, "cpu", 0, array.dtype, array.shape, array.ctypes.data)
+
+    def _run_fused(self, ids: Sequence[int], start: int, logits: int) -> np.ndarray:
+        tokens = np.array([ids], np.int64)
+        self._bind("input_ids", tokens)
+        self._before[0] = start + len(ids) - 1
+        self._total[()] = start + len(ids)
+        self._logits_wanted[0] = logits
+        if len(self._logits) < logits:
+            self._logits = np.empty((logits, self.vocabulary), np.float32)
+        self._binding.bind_output(
+            "logits",
+            "cpu",
+            0,
+            np.float32,
+            (1, logits, self.vocabulary),
+            self._logits.ctypes.data,
+        )
+        self._session.run_with_iobinding(self._binding)
+        return self._logits[:logits]
+
+    def _run_plain(self, ids: Sequence[int], start: int, logits: int) -> np.ndarray:
+        end = start + len(ids)
+        feed: dict[str, Any] = {
+            "input_ids": np.array([ids], np.int64),
+            "attention_mask": np.ones((1, end), np.int64),
+            "position_ids": np.arange(start, end)[None],
+            "num_logits": np.array([logits]),
+        }
+        feed = {name: value for name, value in feed.items() if name in self._inputs}
+        for name, buffer in zip(self._past, self._cache, strict=True):
+            feed[name] = buffer[None, :, :start]
+        presents = [name.replace("past_key_values", "present") for name in self._past]
+        found, *cache = self._session.run(["logits", *presents], feed)
+        for buffer, values in zip(self._cache, cache, strict=True):
+            buffer[:, start:end] = values[0, :, start:]
+        return np.asarray(found)[0, -logits:]
