@@ -8,6 +8,7 @@ and tables arrive exactly as they stand there, under their headings.
 from __future__ import annotations
 
 import copy
+import logging
 import re
 from itertools import pairwise
 
@@ -25,6 +26,9 @@ from rag.ingest.refuse import NotAnArticle, refuse_faulty, refuse_listing
 from rag.ingest.text import decode
 from rag.ingest.wikipedia import article_parts, is_mediawiki
 from rag.types import Block, Document, DocumentKind
+
+# It warns of every page that it finds nothing in; what that means is decided here.
+logging.getLogger("trafilatura").setLevel(logging.CRITICAL)
 
 _MARK = re.compile(r"xfn(\d+)x")
 _SAVED_FROM = re.compile(r"<!--\s*saved from url=\(\d+\)\s*(https?://[^\s>]+)", re.I)
@@ -65,6 +69,7 @@ def extract(html: bytes, url: str, content_type: str | None = None) -> Document:
         alternates=metadata.alternates,
         kind=kind,
         author=metadata.author,
+        site=metadata.site,
     )
 
 

@@ -225,7 +225,8 @@ class Fetcher:
             raise FetchError(url, f"larger than {limit // 1_000_000} MB")
         deadline = time.monotonic() + 3 * self.limits.timeout
         body = bytearray()
-        for piece in response.iter_raw(65536):
+        # Piece by piece as they arrive, so that the deadline is looked at even when few do.
+        for piece in response.iter_raw():
             if unpacker:
                 try:
                     piece = unpacker.decompress(piece, limit + 1 - len(body))
