@@ -170,7 +170,7 @@ def _is_box_beside(element: HtmlElement) -> bool:
     ]
     names = [re.sub(r"(?<=[a-z])(?=[A-Z])", "-", name) for name in names]
     if any(_STRONG.search(name) for name in names):
-        return element.find(".//article") is None and element.find(".//h1") is None
+        return element.find(".//main") is None and element.find(".//h1") is None
     if any(_WEAK.search(name) for name in names):
         return not _is_prose(element)
     return False

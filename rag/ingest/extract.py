@@ -22,7 +22,7 @@ from rag.ingest.dom import parse
 from rag.ingest.formulas import formulas_to_latex
 from rag.ingest.metadata import Metadata, detect_language, read_metadata
 from rag.ingest.parts import Part, parts
-from rag.ingest.refuse import NotAnArticle, refuse_faulty, refuse_listing
+from rag.ingest.refuse import NotAnArticle, refuse_faulty, refuse_links, refuse_listing
 from rag.ingest.text import decode
 from rag.ingest.wikipedia import article_parts, is_mediawiki
 from rag.types import Block, Document, DocumentKind
@@ -31,6 +31,7 @@ from rag.types import Block, Document, DocumentKind
 logging.getLogger("trafilatura").setLevel(logging.CRITICAL)
 
 _MARK = re.compile(r"xfn(\d+)x")
+_FEW_WORDS = 60
 _SAVED_FROM = re.compile(r"<!--\s*saved from url=\(\d+\)\s*(https?://[^\s>]+)", re.I)
 
 
@@ -55,6 +56,7 @@ def extract(html: bytes, url: str, content_type: str | None = None) -> Document:
         settle_code(root)
         clean(root)
         found = _main_parts(root)
+        refuse_links([part.element for part in found], url)
         kind = "post"
     blocks = tuple(to_blocks(found, metadata))
     refuse_faulty(blocks, metadata, url)
@@ -112,25 +114,37 @@ def _has_content(found: list[Part], index: int) -> bool:
 
 def _main_parts(root: HtmlElement) -> list[Part]:
     body = root.find("body")
-    body = root if body is None else body
-    found = parts(body)
+    found = parts(root if body is None else body)
+    chosen = _chosen(root, found, named=True)
+    words = sum(len(part.text.split()) for part in found)
+    if sum(len(found[index].text.split()) for index in chosen) < min(_FEW_WORDS, words // 3):
+        # A class such as `cookie-recipes` can make it take a whole article for a box beside one.
+        chosen = _chosen(root, found, named=False) or chosen
+    return _filled(found, chosen)
+
+
+def _chosen(root: HtmlElement, found: list[Part], *, named: bool) -> set[int]:
+    """Which parts trafilatura takes for main content; without class names and ids unless `named`."""
     marked = copy.deepcopy(root)
-    paths = root.getroottree()
-    twin = marked.getroottree()
+    originals, copies = list(root.iter()), list(marked.iter())
+    twin = {id(original): other for original, other in zip(originals, copies, strict=True)}
     for index, part in enumerate(found):
         for element, place in part.slots:
-            other = twin.xpath(paths.getpath(element))[0]
+            other = twin[id(element)]
             text = getattr(other, place) or ""
             if not text.lstrip().startswith("xfn"):
                 setattr(other, place, f"xfn{index}x {text.lstrip()}")
+    if not named:
+        for element in copies:
+            element.attrib.pop("class", None)
+            element.attrib.pop("id", None)
     out = trafilatura.extract(
         etree.tostring(marked, encoding="unicode", method="html"),
         include_comments=False,
         include_tables=True,
         deduplicate=False,
     )
-    chosen = {int(mark) for mark in _MARK.findall(out or "")}
-    return _filled(found, chosen)
+    return {int(mark) for mark in _MARK.findall(out or "")}
 
 
 def _filled(found: list[Part], chosen: set[int]) -> list[Part]:

@@ -113,9 +113,7 @@ class _Run:
             self.pieces.append(_soft(text))
 
     def inline(self, element: etree._Element) -> None:
-        text, slots = inline_text(element)
-        self.pieces.append(text)
-        self.slots.extend(slots)
+        _inline(element, self.pieces, self.slots)
 
     def flush(self) -> Iterator[Part]:
         text, slots = "".join(self.pieces), self.slots

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
+from lxml import etree
 from lxml.html import HtmlElement
 
 from rag.ingest.dom import classes, local, text_of, words_in
@@ -13,6 +14,8 @@ from rag.ingest.metadata import Metadata
 from rag.types import Block, FootnoteError
 
 _FEW_WORDS = 8
+_MANY_LINKS = 5
+_TEXT_ELEMENTS = {"p", "ul", "ol", "dl", "li", "td", "table", "h1", "h2", "h3", "h4", "h5", "h6"}
 _SHORT = 150
 """Words up to which a page may be nothing but an error message."""
 _ERROR_TITLE = re.compile(
@@ -72,6 +75,21 @@ def refuse_listing(root: HtmlElement, metadata: Metadata, url: str) -> None:
     if teasers >= 2 and (declared or is_listing_address(url)):
         raise NotAnArticle(url, "lists other pages")
     if teasers >= 4 and _share_in_teasers(root) > 0.6:
+        raise NotAnArticle(url, "lists other pages")
+
+
+def refuse_links(elements: list[etree._Element], url: str) -> None:
+    """Raises NotAnArticle when most of the chosen text stands in links to other pages."""
+    flat = {id(e): e for e in elements if local(e) in _TEXT_ELEMENTS}.values()
+    length = sum(len("".join(text_of(element).split())) for element in flat)
+    links = [
+        a
+        for element in flat
+        for a in element.iter("a")
+        if not (a.get("href") or "#").startswith("#") and text_of(a).strip()
+    ]
+    linked = sum(len("".join(text_of(a).split())) for a in links)
+    if len(links) >= _MANY_LINKS and linked > 0.6 * length:
         raise NotAnArticle(url, "lists other pages")
 
 

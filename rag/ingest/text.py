@@ -21,6 +21,11 @@ _HEADER = re.compile(r"charset\s*=\s*[\"']?\s*([\w.:-]{2,40})", re.I)
 _PRESCAN = 8192
 """Bytes searched for a <meta charset>; the HTML standard asks for 1024, pages often need more."""
 
+_OTHER_ALPHABETS = (
+    "big5", "cp1251", "cp1253", "cp1255", "cp1256", "cp866", "cp932", "cp949", "cp950", "euc", "gb",
+    "iso8859_5", "iso8859_6", "iso8859_7", "iso8859_8", "koi8", "mac_cyrillic", "shift", "tis_620",
+)  # fmt: skip
+
 _INVISIBLE = re.compile(
     "[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5"
     "\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\ufff9-\ufffc\ufffe\uffff"
@@ -66,7 +71,8 @@ def decode(data: bytes, content_type: str | None = None) -> str:
     if "utf-8" in names and text.count("�") * 10 < high:
         return text
     guess = from_bytes(data[:200_000]).best()
-    encoding = guess.encoding if guess else "cp1252"
+    # Between the encodings of the Latin alphabet a guess is no better than the most frequent one.
+    encoding = guess.encoding if guess and guess.encoding.startswith(_OTHER_ALPHABETS) else "cp1252"
     return data.decode(encoding, errors="replace")
 
 
