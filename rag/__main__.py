@@ -40,19 +40,16 @@ def ask(options: argparse.Namespace, settings: Settings) -> None:
     from rag.answer.load import load_answerer
 
     history = turns(_read_json(options.history), str(options.history)) if options.history else []
-    answerer = load_answerer(settings)
+    answerer, _ = load_answerer(settings)
     if options.json:
         answer = answerer.ask(options.question, settings.collection, history)
         print(json.dumps(answer.as_json(), ensure_ascii=False))
         return
     shown = ""
-    answer = None
     for answer in answerer.stream(options.question, settings.collection, history):
-        if answer.answer.startswith(shown):
-            print(answer.answer.removeprefix(shown), end="", flush=True)
-            shown = answer.answer
-    assert answer is not None
-    print(answer.answer.removeprefix(shown) if answer.answer.startswith(shown) else answer.answer)
+        print(answer.answer.removeprefix(shown), end="", flush=True)
+        shown = answer.answer
+    print()
     for citation in answer.citations:
         where = " > ".join(filter(None, (citation.title, citation.section)))
         print(f"\n[{citation.n}] {where}\n    {citation.url}\n    “{citation.quote}”")
@@ -63,7 +60,7 @@ def batch(options: argparse.Namespace, settings: Settings) -> None:
     from rag.answer.load import load_answerer
 
     questions = list(_read_lines(options.input))
-    answerer = load_answerer(settings)
+    answerer, _ = load_answerer(settings)
     try:
         with options.output.open("w", encoding="utf-8") as out:
             _answer_all(questions, answerer, settings, out)

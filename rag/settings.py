@@ -22,7 +22,7 @@ class Settings:
     llm: str | None = None
     """A folder (source `local`) or a hub repository; None takes the source's default."""
     embedder: str | None = None
-    models_dir: Path = field(default_factory=lambda: default_models_dir(os.environ))
+    models_dir: Path = field(default_factory=lambda: default_cache_dir(os.environ) / "models")
     hub_endpoint: str = "https://huggingface.co"
     threads: int = field(default_factory=lambda: usable_processors())
 
@@ -31,6 +31,9 @@ class Settings:
     collection: str = "blog"
     chunk_tokens: int = 400
     chunk_overlap: int = 60
+
+    pages_dir: Path = field(default_factory=lambda: default_cache_dir(os.environ) / "pages")
+    """Fetched pages, so that a second build asks only for what changed."""
 
     # answers
     passages: int = 3
@@ -61,17 +64,20 @@ class Settings:
             model_source=cast(ModelSource, source),
             llm=env.get("RAG_LLM") or None,
             embedder=env.get("RAG_EMBEDDER") or None,
-            models_dir=Path(env.get("RAG_MODELS_DIR") or default_models_dir(env)),
+            models_dir=Path(env.get("RAG_MODELS_DIR") or default_cache_dir(env) / "models"),
             hub_endpoint=env.get("HF_ENDPOINT") or cls.hub_endpoint,
             threads=_number(env, "RAG_THREADS", usable_processors(), low=1),
             artifacts_dir=Path(env.get("RAG_ARTIFACTS_DIR") or cls.artifacts_dir),
+            pages_dir=Path(env.get("RAG_PAGES_DIR") or default_cache_dir(env) / "pages"),
             collection=env.get("RAG_COLLECTION") or cls.collection,
             chunk_tokens=_number(env, "RAG_CHUNK_TOKENS", cls.chunk_tokens, low=50),
             chunk_overlap=_number(env, "RAG_CHUNK_OVERLAP", cls.chunk_overlap, low=0),
             passages=_number(env, "RAG_PASSAGES", cls.passages, low=1),
             max_output_tokens=_number(env, "RAG_MAX_OUTPUT_TOKENS", cls.max_output_tokens, low=1),
             history_turns=_number(env, "RAG_HISTORY_TURNS", cls.history_turns, low=0),
-            max_question_chars=_number(env, "RAG_MAX_QUESTION_CHARS", cls.max_question_chars, low=1),
+            max_question_chars=_number(
+                env, "RAG_MAX_QUESTION_CHARS", cls.max_question_chars, low=1
+            ),
             host=env.get("HOST") or env.get("RAG_HOST") or cls.host,
             port=_number(env, "PORT", cls.port, low=0),
             root_path=(env.get("RAG_ROOT_PATH") or cls.root_path).rstrip("/"),
@@ -79,10 +85,10 @@ class Settings:
         )
 
 
-def default_models_dir(env: Mapping[str, str]) -> Path:
-    """`footnote/models` in the user's cache folder."""
+def default_cache_dir(env: Mapping[str, str]) -> Path:
+    """`footnote` in the user's cache folder."""
     cache = env.get("XDG_CACHE_HOME")
-    return (Path(cache) if cache else Path.home() / ".cache") / "footnote" / "models"
+    return (Path(cache) if cache else Path.home() / ".cache") / "footnote"
 
 
 def usable_processors() -> int:
@@ -90,7 +96,9 @@ def usable_processors() -> int:
 
     The quota stands in `/sys/fs/cgroup/cpu.max` (cgroup v2) as "QUOTA PERIOD" in microseconds.
     """
-    count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    count = (
+        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    )
     try:
         quota, period = Path("/sys/fs/cgroup/cpu.max").read_text().split()
     except (OSError, ValueError):

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, Protocol
 
@@ -16,6 +17,10 @@ BlockKind = Literal[
     "heading", "paragraph", "list", "table", "code", "quote", "formula", "caption", "facts"
 ]
 DocumentKind = Literal["post", "article", "overview"]
+
+
+Progress = Callable[[str, int, int], None]
+"""Called with what is being done, how many are done, and how many there are."""
 
 
 class FootnoteError(Exception):
@@ -54,6 +59,8 @@ class Document:
     """Addresses of the same text in other languages."""
     kind: DocumentKind = "post"
     author: str | None = None
+    site: str | None = None
+    """The name of the site that it belongs to, where it says so."""
 
     @property
     def text(self) -> str:
@@ -207,6 +214,7 @@ class Message:
 class Encoder(Protocol):
     """Turns texts into unit vectors."""
 
+    name: str
     dimension: int
     fingerprint: str
     """Changes whenever the vectors would; an index made with another one is refused."""

@@ -20,9 +20,12 @@ from rag.types import Chunk, Encoder, Language
 SAME_LANGUAGE = 0.62
 """Least support, 0 to 1, of a sentence by passages in its own language."""
 OTHER_LANGUAGE = 0.5
+_ASKED_SHARE = 0.25
+"""Weight of a word that stands in the question, beside one that the answer adds."""
 _COSINE_FLOOR, _COSINE_TOP = 0.78, 0.96
 """Cosines of unrelated and of equal sentences with E5 models, which use a narrow band."""
 
+_NO_PROSE = re.compile(r"#{1,6} |```|.*\S \| \S")
 _NEGATIONS = frozenset(
     """not no never without nor neither cannot none nothing nobody hardly nunca jamas sin ni tampoco
     ningun ninguna ninguno nada nadie apenas""".split()
@@ -53,6 +56,10 @@ class Passage:
     def of(cls, chunk: Chunk, score: float, vectors: NDArray[np.float32]) -> Passage:
         told = "\n".join(filter(None, (chunk.title, chunk.section, chunk.text)))
         return cls(chunk, score, vectors, Evidence.of(told, chunk.language))
+
+    def is_prose(self, *places: int) -> bool:
+        """Whether none of these sentences is a heading, a code block or a table's row."""
+        return not any(_NO_PROSE.match(self.sentence(i)) for i in places)
 
     def sentence(self, i: int) -> str:
         """The text of its `i`-th sentence."""
@@ -174,8 +181,10 @@ class Checker:
         )
         best: tuple[float, int, int] | None = None
         for i in range(len(cosines)):
+            if passage.sentence(i).startswith("#"):
+                continue  # a heading says nothing by itself
             for j in (i, i + 1):
-                if j >= len(cosines):
+                if j >= len(cosines) or (j > i and not passage.is_prose(i, j)):
                     continue
                 near = float(max(meaning[i], meaning[j]))
                 words = _covered(weights, held[i] | held[j] | heading)

@@ -16,7 +16,7 @@ from text_to_num import alpha2digit
 from rag.search import analyse
 from rag.types import Language
 
-_NUMBER = re.compile(r"\d+(?:[.,\u00a0\u202f]\d+)*")
+_NUMBER = re.compile(r"(?<![^\W_])\d+(?:[.,\u00a0\u202f]\d+)*")  # not the 25 of BM25
 _SENTENCE_START = re.compile(r"(?:^|[.!?:\n]\s+|^\W+)$")
 # What text2num leaves as words.
 _SPELLED = {
@@ -52,7 +52,7 @@ def facts(text: str, language: Language) -> Facts:
     names: list[str] = []
     code: list[str] = []
     for word in analyse.words(text):
-        if word.is_code:
+        if word.is_code or (word.has_digit and not word.text[0].isdigit()):
             code.append(word.folded)
         elif not word.has_digit and _is_name(word, text):
             names.append(word.folded)
@@ -102,12 +102,15 @@ class Evidence:
 
 
 def _is_name(word: analyse.Word, text: str) -> bool:
-    """Capitalised inside a sentence; at its start only when it is no everyday word."""
+    """Capitalised inside a sentence; at its start when rare, or when another name follows."""
     if not word.text[0].isupper() or analyse.is_empty(word.folded):
         return False
-    if _SENTENCE_START.search(text[: word.start]):
-        return analyse.rarity(word.folded) >= 0.9
-    return True
+    if not _SENTENCE_START.search(text[: word.start]):
+        return True
+    followed_by_name = re.match(r" [^\W\d_]", text[word.start + len(word.text) :])
+    return analyse.rarity(word.folded) >= 0.9 or bool(
+        followed_by_name and followed_by_name.group()[1].isupper()
+    )
 
 
 def _numbers(text: str, language: Language) -> list[frozenset[float]]:

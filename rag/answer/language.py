@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-from math import log10
-
-from wordfreq import get_frequency_dict
-
 from rag.search import analyse
 from rag.types import Language
 
@@ -35,28 +30,11 @@ def _evidence(text: str) -> float:
     for i, word in enumerate(analyse.words(text)):
         if word.is_code or word.has_digit or (i > 0 and word.text[0].isupper()):
             continue
-        spanish = _frequencies("es").get(word.folded, 0.0)
-        english = _frequencies("en").get(word.folded, 0.0)
-        if spanish or english:
-            difference = _zipf(spanish) - _zipf(english)
+        difference = analyse.zipf(word.folded, "es") - analyse.zipf(word.folded, "en")
+        if difference:
             evidence += max(-_PER_WORD, min(_PER_WORD, difference))
         elif word.folded != word.text.casefold():
             evidence += 1.0  # an unknown word with an accent
         elif word.folded.endswith(("cion", "ciones", "ame", "idad", "ando", "iendo")):
             evidence += 1.0
     return evidence
-
-
-def _zipf(frequency: float) -> float:
-    """Log10 of occurrences in a billion words; 1 for a word that the list lacks."""
-    return max(1.0, log10(frequency) + 9) if frequency else 1.0
-
-
-@lru_cache(maxsize=2)
-def _frequencies(language: Language) -> dict[str, float]:
-    """Relative frequencies by folded word: accents are often left out in a chat."""
-    folded: dict[str, float] = {}
-    for word, frequency in get_frequency_dict(language, wordlist="small").items():
-        key = analyse.fold(word)
-        folded[key] = folded.get(key, 0.0) + frequency
-    return folded

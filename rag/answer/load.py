@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
 
 from rag.answer.answerer import Answerer, Collection
+from rag.llm.build import ensure_models
 from rag.llm.encoder import OnnxEncoder
 from rag.llm.generate import OnnxLanguageModel
-from rag.llm.models import ensure_models
 from rag.search import store
 from rag.search.calibrate import gate_of
 from rag.search.search import Searcher
@@ -44,17 +43,14 @@ def load_collections(settings: Settings, encoder: OnnxEncoder) -> dict[str, Coll
     return collections
 
 
-def load_answerer(
-    settings: Settings, report: Callable[[str], None] = lambda line: None
-) -> Answerer:
-    """Loads all and answers one question first, so that no reader pays for a cold start."""
+def load_answerer(settings: Settings) -> tuple[Answerer, dict[str, str]]:
+    """All of it, after a first token was generated, and what an About panel says of the models."""
     models = ensure_models(settings)
     encoder = OnnxEncoder(models.embedder, settings.threads)
     collections = load_collections(settings, encoder)
-    report(f"{len(collections)} collections: {', '.join(collections)}")
     llm = OnnxLanguageModel(models.llm, settings.threads)
     warm_up(llm)
-    return Answerer(collections, llm, settings)
+    return Answerer(collections, llm, settings), models.about()
 
 
 def warm_up(llm: OnnxLanguageModel) -> None:

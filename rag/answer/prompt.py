@@ -15,6 +15,8 @@ from rag.types import Language, Message
 
 BUDGET = 260
 """Tokens of passages that the model reads for one answer."""
+_NOT_PROSE = 0.04
+"""Code, headings and table rows share words with many questions and answer few."""
 _SYSTEM: dict[Language, str] = {
     "en": "You answer a reader's question from notes. Use only what the notes say. "
     "Answer in English, in one to three plain sentences.",
@@ -61,12 +63,14 @@ def select(
         for i, cosine in enumerate(cosines):
             held = set(analyse.terms(passage.sentence(i), passage.chunk.language))
             words = len(asked & held) / (len(asked) / 2 or 1)
-            ranked.append((float(cosine) + 0.1 * words - 0.015 * n, n, i))
+            apart = 0 if passage.is_prose(i) else _NOT_PROSE
+            ranked.append((float(cosine) + 0.1 * words - 0.015 * n - apart, n, i))
     ranked.sort(reverse=True)
     chosen: set[tuple[int, int]] = set()
     spent = 0
     for _, n, i in ranked:
-        wanted = [(n, j) for j in (i, i - 1, i + 1) if 0 <= j < len(passages[n].vectors)]
+        beside = [j for j in (i - 1, i + 1) if 0 <= j < len(passages[n].vectors)]
+        wanted = [(n, i), *((n, j) for j in beside if passages[n].is_prose(j))]
         for place in wanted:
             if place in chosen:
                 continue

@@ -7,14 +7,15 @@ A term is a word without accents, in lower case and stemmed (Snowball). Code wor
 from __future__ import annotations
 
 import itertools
+import math
 import re
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 
 import Stemmer
-from wordfreq import zipf_frequency
+from wordfreq import get_frequency_dict
 
 # A word may hold apostrophes, dots, hyphens or underscores inside: it's, e5-small, numpy.dot, 1,000.
 _WORD = re.compile(r"[^\W_](?:\w|[.,'’+#-](?=\w))*(?:\+\+|#)?|_\w+")
@@ -72,9 +73,7 @@ class Word:
     def is_code(self) -> bool:
         """An identifier: underscores, inner capitals, dots between letters, or `++`."""
         text = self.text
-        inner_capital = any(
-            a.islower() and b.isupper() for a, b in itertools.pairwise(text)
-        )
+        inner_capital = any(a.islower() and b.isupper() for a, b in itertools.pairwise(text))
         return "_" in text or inner_capital or text.endswith(("++", "#"))
 
     @property
@@ -123,7 +122,8 @@ def content_words(text: str) -> list[Word]:
     """The words that carry a text's subject, each once, in order."""
     seen: dict[str, Word] = {}
     for word in words(text):
-        short = len(word.folded) == 1 and not word.folded.isdigit() and word.text != "C"
+        is_letter = len(word.folded) == 1 and not word.folded.isdigit()
+        short = is_letter and not (word.text.isupper() and word.start > 0)  # "R" and "C" are names
         if not is_empty(word.folded) and not short:
             seen.setdefault(word.folded, word)
     return list(seen.values())
@@ -152,8 +152,23 @@ def grams(stems: Iterable[str], longest: int = 3) -> list[str]:
 def rarity(folded: str) -> float:
     """0 for an everyday word, 1 for one that hardly occurs in English or Spanish text.
 
-    From the Zipf frequency (log10 of occurrences in a billion words) of the wordfreq lists: 5.5
-    and more counts 0, 3 and less counts 1.
+    From its Zipf frequency: 5.5 and more counts 0, 3 and less counts 1.
     """
-    zipf = max(zipf_frequency(folded, language, wordlist="small") for language in ("en", "es"))
-    return min(1.0, max(0.0, (5.5 - zipf) / 2.5))
+    most = max(zipf(folded, language) for language in EMPTY_WORDS)
+    return min(1.0, max(0.0, (5.5 - most) / 2.5))
+
+
+def zipf(folded: str, language: str) -> float:
+    """Log10 of a word's occurrences in a billion words (wordfreq); 1 for one that it lacks."""
+    frequency = _frequencies(language).get(folded)
+    return max(1.0, math.log10(frequency) + 9) if frequency else 1.0
+
+
+@cache
+def _frequencies(language: str) -> dict[str, float]:
+    """Relative frequencies by folded word: accents are often left out in a chat."""
+    folded: dict[str, float] = {}
+    for word, frequency in get_frequency_dict(language, wordlist="small").items():
+        key = fold(word)
+        folded[key] = folded.get(key, 0.0) + frequency
+    return folded

@@ -67,7 +67,9 @@ def calibrate(
     Only questions whose best hit is in their own language decide; the other language's threshold
     moves along.
     """
-    positives, negatives, asked = [], [], []
+    positives: list[NDArray[np.float64]] = []
+    negatives: list[NDArray[np.float64]] = []
+    asked: list[tuple[str, bool, NDArray[np.float64]]] = []
     for done, labelled in enumerate(battery, 1):
         for answerable, row in _rows(searcher, labelled, k):
             (positives if answerable else negatives).append(row)

@@ -49,7 +49,11 @@ class LexicalIndex:
         return any(analyse.stem(word.folded, language) in self.stems for language in _LANGUAGES)
 
     def bridge(self, word: analyse.Word) -> Bridge | None:
-        """The nearest known word within one edit (from 8 letters two), for a word it lacks."""
+        """The nearest known word within one edit (from 8 letters two), for a word it lacks.
+
+        One of the two must be no word of either language: "braed" is a slip for bread, and a page
+        may have "millenium"; but "React" is not meant by a page that has "reach".
+        """
         letters = len(word.folded)
         if letters < 4 or word.has_digit or word.is_code or self.knows(word):
             return None
@@ -60,11 +64,16 @@ class LexicalIndex:
         # A first letter is rarely mistyped, save between languages: cuantización, quantization.
         if match is None or (match[0][0] != word.folded[0] and edits < 2):
             return None
+        if max(analyse.rarity(word.folded), analyse.rarity(match[0])) < 1:
+            return None
         return Bridge(word.text, match[0])
 
-    def scores(self, question: str) -> tuple[NDArray[np.float32], list[Bridge]]:
-        """BM25 of every chunk (shape (chunks,)), and the words that had to be bridged."""
-        bridges = [b for w in analyse.content_words(question) if (b := self.bridge(w))]
+    def bridges(self, question: str) -> tuple[Bridge, ...]:
+        """The words of a question that have to be bridged."""
+        return tuple(b for w in analyse.content_words(question) if (b := self.bridge(w)))
+
+    def scores(self, question: str, bridges: Sequence[Bridge]) -> NDArray[np.float32]:
+        """BM25 of every chunk, shape (chunks,)."""
         asked = {
             gram
             for language in _LANGUAGES
@@ -72,7 +81,7 @@ class LexicalIndex:
         }
         scores = self._score(asked)
         bridged = {analyse.stem(b.found, language) for b in bridges for language in _LANGUAGES}
-        return scores + BRIDGED_WEIGHT * self._score(bridged - asked), bridges
+        return scores + BRIDGED_WEIGHT * self._score(bridged - asked)
 
     def _score(self, grams: set[str]) -> NDArray[np.float32]:
         known = [gram for gram in grams if gram in self._vocabulary]

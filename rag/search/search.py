@@ -61,9 +61,13 @@ class Searcher:
         Of a post in several languages the version in `language` is kept. `excluding` holds pages
         that are treated as if they weren't there (calibration asks for what is left out).
         """
-        vector = self.encoder.encode_query(query)
+        bridges = self.lexical.bridges(query)
+        spelt = query
+        for bridge in bridges:
+            spelt = spelt.replace(bridge.asked, bridge.found)
+        vector = self.encoder.encode_query(spelt)
         chunks = self.stored.chunks
-        lexical, bridges = self.lexical.scores(query)
+        lexical = self.lexical.scores(query, bridges)
         dense = dict(self.stored.index.search(vector, CANDIDATES + len(excluding) * 20))
         best_lexical = [int(i) for i in np.argsort(-lexical)[:CANDIDATES] if lexical[i] > 0]
         missing = [i for i in best_lexical if i not in dense]
@@ -72,7 +76,7 @@ class Searcher:
             dense.update(zip(missing, np.clip(cosines, -1, 1).tolist(), strict=True))
         allowed = {i: s for i, s in dense.items() if chunks[i].page not in excluding}
         if not allowed:
-            return Found(query, vector, (), (), (0.0, 1.0), tuple(bridges))
+            return Found(query, vector, (), (), (0.0, 1.0), bridges)
         sentences = {i: self._best_sentence(i, vector) for i in allowed}
         ranked = _fuse(allowed, sentences, lexical)
         kept = _spread(ranked, chunks, k, language)
@@ -83,7 +87,7 @@ class Searcher:
         rest = scores[k:] if len(scores) > 2 * k else scores
         background = (float(rest.mean()), float(rest.std()) or 1.0)
         positions = tuple(i for i, _ in kept)
-        return Found(query, vector, hits, positions, background, tuple(bridges))
+        return Found(query, vector, hits, positions, background, bridges)
 
     def _best_sentence(self, position: int, vector: Vectors) -> float:
         vectors = self.sentence_vectors(position)

@@ -1,0 +1,44 @@
+"""Footnote: starts the chat. `python app.py --help` lists the options; settings are in the README."""
+
+import argparse
+import logging
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+from rag.settings import Settings
+from rag.types import FootnoteError
+
+
+def main() -> int:
+    """Loads and warms everything, then serves. Returns 1 after a failure, explained in one line."""
+    parser = argparse.ArgumentParser(description="Chat with a blog, or interview a person.")
+    parser.add_argument("--host", help="address to listen on (default: HOST or 127.0.0.1)")
+    parser.add_argument("--port", type=int, help="port to listen on (default: PORT or 7860)")
+    parser.add_argument("--share", action="store_true", help="also open a public link for 72 hours")
+    parser.add_argument("--collection", help="the collection that opens first")
+    options = parser.parse_args()
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+    try:
+        given = {k: v for k, v in vars(options).items() if v is not None and k != "share"}
+        settings = replace(Settings.from_environment(), **given)
+        from rag.web.server import bind, serve
+
+        listener = bind(settings)  # a port in use is said before the models are loaded
+        from rag.answer.load import load_answerer
+        from rag.prepare import build_missing
+
+        build_missing(settings)
+        answerer, about = load_answerer(settings)
+        serve(answerer, settings, share=options.share, about=about, listener=listener)
+    except FootnoteError as error:
+        print(error, file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        pass
+    return 0
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).parent))
+    sys.exit(main())

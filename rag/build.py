@@ -1,0 +1,175 @@
+"""One collection from its source to `artifacts/`: collect, chunk, embed, calibrate, write."""
+
+from __future__ import annotations
+
+import datetime
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import numpy as np
+
+from rag.ingest.chunk import chunk
+from rag.ingest.overview import overview
+from rag.ingest.sources import Report, Source, collect
+from rag.search import store
+from rag.search.battery import Writer, make_battery, openers, read_battery
+from rag.search.build import embed_chunks, embed_sentences, known_vectors
+from rag.search.calibrate import calibrate, gate_of
+from rag.search.search import Searcher
+from rag.search.vectors import FaissIndex, Vectors
+from rag.settings import Settings
+from rag.types import Chunk, Document, Encoder, Mode, Progress
+
+LANGUAGES = ("en", "es")
+_TOPICS = 8
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to build."""
+
+    name: str
+    source: Source
+    title: str | None = None
+    """None: the article's title, or the site's name, or its host."""
+    mode: Mode | None = None
+    """None: `interview` for an article, else `blog`."""
+    language: str | None = None
+    """Of written texts until a question decides; None: the one that most pages are in."""
+    limit: int | None = None
+    delay: float = 1.0
+    battery: Path | None = None
+    """The author's own labelled questions, beside those that are made."""
+    let_through: float = 0.97
+    """Share of answerable questions that the gate must let pass."""
+    force: bool = False
+    """Embed everything anew."""
+
+
+@dataclass(frozen=True)
+class Built:
+    """What a build has to tell at its end."""
+
+    manifest: store.Manifest
+    report: Report
+
+
+def build_collection(
+    plan: Plan, settings: Settings, encoder: Encoder, writer: Writer | None, progress: Progress
+) -> Built:
+    """Builds and writes a collection; the last good one stays until this one is whole.
+
+    `writer` writes the questions that the gate is calibrated with; without it the gate keeps its
+    shipped threshold. Raises FootnoteError when nothing could be indexed or written.
+    """
+    report = Report()
+    documents = list(
+        collect(
+            plan.source,
+            report,
+            limit=plan.limit,
+            delay=plan.delay,
+            cache_dir=settings.pages_dir,
+            progress=lambda so_far, _: progress("pages", so_far.indexed, so_far.found),
+        )
+    )
+    mode: Mode = plan.mode or ("interview" if plan.source.kind == "wikipedia" else "blog")
+    title = plan.title or _title(plan.source, documents)
+    language = plan.language or Counter(d.language for d in documents).most_common(1)[0][0]
+    chunks = _chunks(documents, title, settings, encoder)
+    folder = settings.artifacts_dir / plan.name
+    known = {} if plan.force else known_vectors(folder, encoder)
+    vectors = embed_chunks(chunks, encoder, progress, known)
+    sentence_vectors = embed_sentences(chunks, encoder, progress, known)
+    manifest = store.Manifest(
+        name=plan.name,
+        title=title,
+        mode=mode,
+        language=language,
+        languages=tuple(sorted({d.language for d in documents})),
+        source=plan.source.target if plan.source.mirror is None else plan.source.mirror[0],
+        built=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        embedder=encoder.name,
+        embedder_fingerprint=encoder.fingerprint,
+        dimension=encoder.dimension,
+        chunk_tokens=settings.chunk_tokens,
+        chunk_overlap=settings.chunk_overlap,
+        pages=len(documents),
+        chunks=len(chunks),
+        sentences=len(sentence_vectors),
+        topics={spoken: _topics(documents, spoken) for spoken in LANGUAGES},
+    )
+    manifest = _calibrated(
+        manifest, chunks, vectors, sentence_vectors, plan, settings, encoder, writer, progress
+    )
+    store.save(folder, manifest, chunks, FaissIndex.of(vectors), sentence_vectors)
+    return Built(manifest, report)
+
+
+def _chunks(
+    documents: Sequence[Document], title: str, settings: Settings, encoder: Encoder
+) -> list[Chunk]:
+    """Of all documents and of an overview page in each language."""
+    index = _index_address(documents)
+    pages = [*documents, *(overview(documents, spoken, title, index) for spoken in LANGUAGES)]
+    chunks = [
+        piece
+        for page in pages
+        for piece in chunk(
+            page, encoder.count_tokens, settings.chunk_tokens, settings.chunk_overlap
+        )
+    ]
+    return list({piece.id: piece for piece in chunks}.values())
+
+
+def _calibrated(
+    manifest: store.Manifest,
+    chunks: Sequence[Chunk],
+    vectors: Vectors,
+    sentence_vectors: Vectors,
+    plan: Plan,
+    settings: Settings,
+    encoder: Encoder,
+    writer: Writer | None,
+    progress: Progress,
+) -> store.Manifest:
+    """The manifest with the gate's calibration and the opening questions."""
+    stored = store.Stored(
+        manifest, tuple(chunks), FaissIndex.of(vectors), sentence_vectors.astype(np.float16)
+    )
+    searcher = Searcher(stored, encoder)
+    battery = make_battery(chunks, writer, progress) if writer else []
+    if plan.battery:
+        battery += read_battery(plan.battery)
+    calibration = calibrate(searcher, battery, settings.passages, plan.let_through, progress)
+    manifest = replace(manifest, calibration=calibration.as_json())
+    suggestions = openers(searcher, gate_of(manifest), battery, settings.passages)
+    return replace(manifest, suggestions=suggestions)
+
+
+def _topics(documents: Iterable[Document], spoken: str) -> list[str]:
+    """The tags most used in a language's pages, else in all; titles where nobody set tags."""
+    documents = list(documents)
+    own = [d for d in documents if d.language == spoken] or documents
+    tags = Counter(tag for d in own for tag in dict.fromkeys(d.tags))
+    return [tag for tag, _ in tags.most_common(_TOPICS)] or [d.title for d in own[:_TOPICS]]
+
+
+def _title(source: Source, documents: Sequence[Document]) -> str:
+    if len(documents) == 1:
+        return documents[0].title
+    sites = Counter(d.site for d in documents if d.site)
+    if sites:
+        return sites.most_common(1)[0][0]
+    return urlsplit(documents[0].url).hostname or Path(source.target).name
+
+
+def _index_address(documents: Sequence[Document]) -> str:
+    """The site's front page; of a single article, the article."""
+    if len(documents) == 1:
+        return documents[0].url
+    parts = urlsplit(documents[0].url)
+    return f"{parts.scheme}://{parts.netloc}/"

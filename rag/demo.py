@@ -1,0 +1,77 @@
+"""The demo collections: the blog and the three people in `corpus/`, served to the builder as a site.
+
+They go the way that any site goes: sitemap, HTTP, extraction. Their public addresses stand in the
+pages; the builder fetches from a server of its own in their place.
+"""
+
+from __future__ import annotations
+
+import functools
+import http.server
+import re
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import unquote
+
+from rag.build import Plan
+from rag.ingest.sources import Source
+from rag.search.analyse import fold
+
+CORPUS = Path(__file__).parent.parent / "corpus"
+BLOG = "https://smallmodels.example"
+PEOPLE = "https://people.example"
+PUBLISHED = {BLOG: CORPUS / "blog", PEOPLE: CORPUS / "people"}
+"""Public address → the folder that holds its pages."""
+
+
+@contextmanager
+def demo_plans() -> Iterator[list[Plan]]:
+    """The demo's plans, while a server on this machine holds its pages."""
+    with _served(CORPUS) as here:
+        blog = Source("sitemap", f"{BLOG}/sitemap.xml", mirror=(BLOG, f"{here}/blog"))
+        plans = [Plan("blog", blog, delay=0.0)]
+        for page in sorted((CORPUS / "people" / "wiki").glob("*.html")):
+            address = f"{PEOPLE}/wiki/{page.stem}"
+            source = Source("wikipedia", address, mirror=(PEOPLE, f"{here}/people"))
+            name = re.sub(r"[^a-z0-9]+", "-", fold(page.stem)).strip("-")
+            plans.append(Plan(name, source, delay=0.0))
+        yield plans
+
+
+def file_of(folder: Path, address: str) -> Path | None:
+    """The file behind a path of a published site: `/a/` is `a/index.html`, `/wiki/B` is `wiki/B.html`.
+
+    None when there is none, or when the path leads out of the folder.
+    """
+    path = (folder / unquote(address).lstrip("/")).resolve()
+    if not path.is_relative_to(folder.resolve()):
+        return None
+    for candidate in (path, path / "index.html", path.with_name(f"{path.name}.html")):
+        if candidate.is_file():
+            return candidate
+    return None
+
+
+class _Pages(http.server.SimpleHTTPRequestHandler):
+    def translate_path(self, path: str) -> str:
+        """The file of an address without its query."""
+        address = path.partition("?")[0].partition("#")[0]
+        return str(file_of(CORPUS, address) or CORPUS / "missing")
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Says nothing: the builder reports."""
+
+
+@contextmanager
+def _served(folder: Path) -> Iterator[str]:
+    handler = functools.partial(_Pages, directory=str(folder))
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()

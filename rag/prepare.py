@@ -1,0 +1,121 @@
+"""What `build_index.py` and the first start do: load the models, build, say what happened."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+import time
+from collections.abc import Sequence
+
+from tqdm import tqdm
+
+from rag.build import Built, Plan, build_collection
+from rag.demo import demo_plans
+from rag.ingest.sources import Source, SourceKind
+from rag.llm.encoder import OnnxEncoder
+from rag.llm.generate import OnnxLanguageModel
+from rag.llm.build import ensure_models
+from rag.llm.question_writer import QuestionWriter
+from rag.search import store
+from rag.search.analyse import fold
+from rag.settings import Settings
+from rag.types import FootnoteError
+
+SOURCES: tuple[SourceKind, ...] = ("sitemap", "feed", "urls", "html", "wikipedia")
+
+
+def build_missing(settings: Settings) -> None:
+    """Builds the demo when there is no collection at all, so that a first start has one."""
+    if not store.names(settings.artifacts_dir):
+        build_demo(settings, only_missing=True)
+
+
+def build_demo(settings: Settings, *, only_missing: bool) -> None:
+    """Builds the demo collections, or those of them that are missing."""
+    with demo_plans() as plans:
+        there = store.names(settings.artifacts_dir) if only_missing else []
+        build([plan for plan in plans if plan.name not in there], settings)
+
+
+def build_from(kind: SourceKind, options: argparse.Namespace, settings: Settings) -> None:
+    """Builds the collection that the command line asks for."""
+    target = getattr(options, kind)
+    name = options.name or _name(target)
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}", name):
+        raise FootnoteError(f"--name {name!r}: use letters, digits, - and _ only, up to 64.")
+    source = Source(
+        kind, target, tuple(options.include), tuple(options.exclude), language=options.lang
+    )
+    plan = Plan(
+        name, source, options.title, options.mode, options.lang, options.limit, options.delay,
+        options.battery, options.let_through, options.force,
+    )  # fmt: skip
+    build([plan], settings)
+
+
+def build(plans: Sequence[Plan], settings: Settings) -> None:
+    """Builds each plan, with progress on stderr and a summary on stdout at the end."""
+    if not plans:
+        return
+    models = ensure_models(settings)
+    encoder = OnnxEncoder(models.embedder, settings.threads)
+    writer = QuestionWriter(OnnxLanguageModel(models.llm, settings.threads))
+    for plan in plans:
+        started = time.monotonic()
+        with _Bars(plan.name) as bars:
+            built = build_collection(plan, settings, encoder, writer.write, bars.show)
+        print("\n".join(_summary(built, settings, time.monotonic() - started)), flush=True)
+
+
+def _summary(built: Built, settings: Settings, seconds: float) -> list[str]:
+    manifest = built.manifest
+    calibration = manifest.calibration
+    lines = [
+        f"{manifest.name}: “{manifest.title}”, {manifest.pages} pages "
+        f"({', '.join(manifest.languages)}), {manifest.chunks} chunks, {seconds:.0f} s "
+        f"→ {settings.artifacts_dir / manifest.name}",
+        *(f"  {line}" for line in built.report.lines()),
+    ]
+    if "auc" in calibration:
+        lines.append(
+            f"  gate: {calibration['questions']} questions made from the pages, "
+            f"{calibration['answerable_passed']:.1%} pass, "
+            f"{calibration['left_out_passed']:.1%} pass with their page left out "
+            f"(AUC {calibration['auc']:.3f})"
+        )
+    return lines
+
+
+def _name(target: str) -> str:
+    """A collection's name out of an address, a folder or a title."""
+    bare = re.sub(r"^https?://(?:www\.)?|/+$|\.(?:xml|html?|txt)(?:\.gz)?$", "", target)
+    last = re.split(r"/wiki/", bare)[-1]
+    return re.sub(r"[^a-z0-9]+", "-", fold(last)).strip("-")[:64] or "collection"
+
+
+class _Bars:
+    """One progress bar a stage, on stderr; none when that is no terminal."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._stage = ""
+        self._bar: tqdm | None = None
+
+    def __enter__(self) -> _Bars:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.close()
+
+    def show(self, stage: str, done: int, total: int) -> None:
+        """Moves the bar of a stage, and begins a new one with a new stage."""
+        if stage != self._stage or self._bar is None:
+            if self._bar is not None:
+                self._bar.close()
+            self._stage = stage
+            self._bar = tqdm(desc=f"{self._name}: {stage}", total=total, file=sys.stderr)
+        self._bar.total = total
+        self._bar.n = done
+        self._bar.refresh()

@@ -1,0 +1,112 @@
+"""Questions made from the collection itself: to calibrate the gate with, and to open a chat with."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from rag.search import analyse
+from rag.search.calibrate import Labelled
+from rag.search.gate import Gate
+from rag.search.search import Searcher
+from rag.types import Chunk, FootnoteError, Progress
+
+Writer = Callable[[str, str, str], str]
+"""(title, passage, language) → one question that the passage answers, or anything else."""
+
+MOST = 64
+_OPENERS = 6
+_OVERVIEW = {
+    "en": {"blog": "What topics does this blog cover?", "interview": "What can I ask you about?"},
+    "es": {"blog": "¿De qué trata este blog?", "interview": "¿Sobre qué te puedo preguntar?"},
+}
+_POINTS_AT_TEXT = re.compile(
+    r"\b(?:passage|text|paragraph|article|post|author|section|excerpt|example above|following|"
+    r"pasaje|texto|parrafo|articulo|entrada|autora?|seccion|fragmento|siguiente)\b"
+)
+
+
+def make_battery(
+    chunks: Sequence[Chunk], writer: Writer, progress: Progress, most: int = MOST
+) -> list[Labelled]:
+    """Up to `most` questions, spread evenly over the pages, each with the page that answers it."""
+    chosen = _spread([c for c in chunks if c.kind != "overview" and len(c.sentences) > 1], most)
+    battery: dict[str, Labelled] = {}
+    for done, chunk in enumerate(chosen, 1):
+        question = _clean(writer(chunk.title, chunk.text, chunk.language))
+        if question:
+            key = analyse.fold(question)
+            battery.setdefault(key, Labelled(question, chunk.language, True, chunk.page))
+        progress("questions", done, len(chosen))
+    return list(battery.values())
+
+
+def read_battery(path: Path) -> list[Labelled]:
+    """The author's own: JSON lines `{"question", "language", "answerable"}`. Raises FootnoteError."""
+    battery = []
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise FootnoteError(f"Cannot read the battery {path}: {error}.") from error
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            entry = json.loads(line)
+            battery.append(
+                Labelled(str(entry["question"]), str(entry["language"]), bool(entry["answerable"]))
+            )
+        except (ValueError, KeyError, TypeError) as error:
+            raise FootnoteError(
+                f'{path}, line {number}: needs {{"question", "language", "answerable"}} as JSON.'
+            ) from error
+    return battery
+
+
+def openers(
+    searcher: Searcher, gate: Gate, battery: Sequence[Labelled], k: int
+) -> dict[str, list[str]]:
+    """Per language, the overview question and others that the gate lets through with most to spare.
+
+    One a page, so that they show the collection's breadth.
+    """
+    manifest = searcher.stored.manifest
+    found: dict[str, list[str]] = {}
+    for language, by_mode in _OVERVIEW.items():
+        ranked = []
+        for labelled in battery:
+            if labelled.language != language or not labelled.page or len(labelled.question) > 90:
+                continue
+            result = searcher.search(labelled.question, k, language)
+            verdict = gate.decide(labelled.question, result, language)
+            if verdict.passes and result.hits[0].chunk.page == labelled.page:
+                ranked.append((verdict.score, labelled))
+        pages: dict[str, str] = {}
+        for _, labelled in sorted(ranked, key=lambda item: -item[0]):
+            pages.setdefault(str(labelled.page), labelled.question)
+        found[language] = [by_mode[manifest.mode], *list(pages.values())[: _OPENERS - 1]]
+    return found
+
+
+def _spread(chunks: Sequence[Chunk], most: int) -> list[Chunk]:
+    """Takes from every page in turn, each page's chunks in order."""
+    by_page: dict[str, list[Chunk]] = defaultdict(list)
+    for chunk in chunks:
+        by_page[chunk.page].append(chunk)
+    rounds = max((len(own) for own in by_page.values()), default=0)
+    turns = [own[i] for i in range(rounds) for own in by_page.values() if i < len(own)]
+    return turns[:most]
+
+
+def _clean(text: str) -> str | None:
+    """The first question in what a model wrote, if it can stand alone and names its subject."""
+    match = re.search(r"[¿A-ZÁÉÍÓÚÑ][^?\n]{12,200}\?", text)
+    if not match:
+        return None
+    question = match.group().strip()
+    if _POINTS_AT_TEXT.search(analyse.fold(question)) or len(analyse.content_words(question)) < 2:
+        return None
+    return question
