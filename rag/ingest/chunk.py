@@ -131,25 +131,31 @@ def _joins(content: list[_Unit], unit: _Unit, max_tokens: int) -> bool:
 
 def _windows(group: list[_Unit], max_tokens: int, overlap: int) -> Iterator[list[_Unit]]:
     """The group's units in chunks of about equal size."""
-    total = sum(unit.tokens for unit in group)
-    count = max(1, math.ceil((total - overlap) / max(1, max_tokens - overlap)))
-    target = min(max_tokens, total / count + overlap * (count - 1) / count)
+    left = sum(unit.tokens for unit in group)
+    target = _share(left, max_tokens, overlap)
     run: list[_Unit] = []
-    fresh = 0
-    for index, unit in enumerate(group):
+    fresh = False
+    for unit in group:
         size = sum(u.tokens for u in run)
         full = size + unit.tokens > max_tokens or size >= target
         if fresh and full and any(u.block.kind != "heading" for u in run):
             moved: list[_Unit] = []
-            while run and run[-1].block.kind == "heading":
+            while run[-1].block.kind == "heading":
                 moved.insert(0, run.pop())
             yield run
             run = moved or _tail(run, overlap, max_tokens - unit.tokens)
-            fresh = 0
+            target = _share(left + sum(u.tokens for u in run), max_tokens, overlap)
+            fresh = False
         run.append(unit)
-        fresh += 1
-        if index == len(group) - 1:
-            yield run
+        left -= unit.tokens
+        fresh = True
+    yield run
+
+
+def _share(tokens: int, max_tokens: int, overlap: int) -> float:
+    """How large chunks are when the tokens are dealt out evenly over as few as will do."""
+    count = max(1, math.ceil((tokens - overlap) / max(1, max_tokens - overlap)))
+    return (tokens + (count - 1) * overlap) / count
 
 
 def _tail(run: list[_Unit], overlap: int, room: int) -> list[_Unit]:

@@ -96,6 +96,8 @@ class Fetcher:
         """Requests sent, robots.txt and retries included."""
         self._sleep = sleep
         self._robots: dict[str, Protego | None] = {}
+        self._without_rules: set[str] = set()
+        """Hosts whose robots.txt only gives server errors."""
         self._last: dict[str, float] = {}
         self._client = httpx.Client(
             headers={"User-Agent": user_agent, "Accept-Encoding": "gzip, deflate"},
@@ -152,7 +154,10 @@ class Fetcher:
         if urlsplit(address).scheme not in {"http", "https"}:
             raise FetchError(url, f"not a web address ({address})")
         if not self.allowed(address):
-            raise FetchError(url, "robots.txt asks not to fetch it")
+            broken = urlsplit(address).netloc in self._without_rules
+            raise FetchError(
+                url, "robots.txt can't be read" if broken else "robots.txt asks not to fetch it"
+            )
         reason = ""
         for attempt in range(self.limits.attempts):
             try:
@@ -222,7 +227,7 @@ class Fetcher:
         limit = self.limits.max_bytes
         length = response.headers.get("content-length", "")
         if length.isdigit() and int(length) > limit:
-            raise FetchError(url, f"larger than {limit // 1_000_000} MB")
+            raise FetchError(url, f"larger than {limit / 1_000_000:g} MB")
         deadline = time.monotonic() + 3 * self.limits.timeout
         body = bytearray()
         # Piece by piece as they arrive, so that the deadline is looked at even when few do.
@@ -234,7 +239,7 @@ class Fetcher:
                     raise FetchError(url, "its compression is broken") from None
             body += piece
             if len(body) > limit:
-                raise FetchError(url, f"larger than {limit // 1_000_000} MB")
+                raise FetchError(url, f"larger than {limit / 1_000_000:g} MB")
             if time.monotonic() > deadline:
                 raise FetchError(url, "no end in time")
         return bytes(body)
@@ -267,7 +272,7 @@ class Fetcher:
         self._last[host] = time.monotonic()
 
     def _rules(self, url: str) -> Protego | None:
-        """The host's robots.txt; None where there is none. A server error forbids all, as RFC 9309 says."""
+        """The host's robots.txt; None where there is none. Server errors forbid all (RFC 9309)."""
         root = _root(url)
         if root not in self._robots:
             self._robots[root] = self._read_rules(root)
@@ -278,15 +283,19 @@ class Fetcher:
         for attempt in range(self.limits.attempts):
             self.requests += 1
             try:
-                with self._client.stream("GET", self._target(address)) as response:
+                with self._client.stream(
+                    "GET", self._target(address), follow_redirects=True
+                ) as response:
                     if response.status_code == 200:
                         text = self._body(address, response).decode("utf-8", "replace")
                         return Protego.parse(text)
                     if response.status_code < 500 and response.status_code != 429:
                         return None
-            except (httpx.TransportError, httpx.InvalidURL, FetchError):
-                pass  # as good as an error status: tried again, then taken for a ban
-            self._sleep(self.limits.backoff * 2**attempt)
+            except (httpx.TransportError, httpx.TooManyRedirects, httpx.InvalidURL, FetchError):
+                return None  # whether the server can be reached shows with the page itself
+            if attempt + 1 < self.limits.attempts:
+                self._sleep(self.limits.backoff * 2**attempt)
+        self._without_rules.add(urlsplit(root).netloc)
         return Protego.parse("User-agent: *\nDisallow: /")
 
     def _target(self, address: str) -> str:

@@ -16,7 +16,7 @@ _LAST_WORD = re.compile(r"([^\s(\[\"'“‘«¿¡]+)$")
 # Never the end of a sentence: something always follows.
 _TITLES = frozenset(
     "mr mrs ms dr prof st mt fr rev hon gen col maj capt cmdr lt sgt pres gov sen rep amb messrs mme "
-    "fig figs eq eqs no nos vol vols ch chap sec sect pp pg ed eds al cf vs v e.g i.e viz approx ca c "
+    "fig figs eq eqs p no nos vol vols ch chap sec sect pp pg ed eds al cf vs v e.g i.e viz approx ca c "
     "op cit ibid trans dept univ ser art "
     "sr sra srta sres d dña dna ud uds vd vds lic ing arq dra dres profa excmo ilmo mons pbro "
     "pág pag págs pags núm num nº n.º cap tít vol fig ej p.ej aprox av avda tel máx mín párr "

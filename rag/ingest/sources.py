@@ -181,7 +181,7 @@ def _addresses(source: Source, fetcher: Fetcher, report: Report) -> Iterator[str
 
 
 def _saved(folder: Path, source: Source, report: Report, limits: Limits) -> Iterator[Page]:
-    """The HTML files of a folder, in the order of their paths; links out of it aren't followed."""
+    """The HTML files of a folder, each folder's files by name; links to folders aren't followed."""
     if not folder.is_dir():
         raise FootnoteError(f"{folder} is no folder; --html needs one that holds saved pages.")
     for directory, folders, files in os.walk(folder):
@@ -199,7 +199,7 @@ def _saved(folder: Path, source: Source, report: Report, limits: Limits) -> Iter
                 continue
             try:
                 if path.stat().st_size > limits.max_bytes:
-                    report.skipped[address] = f"larger than {limits.max_bytes // 1_000_000} MB"
+                    report.skipped[address] = f"larger than {limits.max_bytes / 1_000_000:g} MB"
                     continue
                 body = path.read_bytes()
             except OSError as error:
@@ -266,9 +266,11 @@ def _code_version() -> str:
 
 
 def _is_binary(body: bytes) -> bool:
-    """Whether a body is no text: zero bytes without being UTF-16 or UTF-32."""
+    """Whether a body is no text: a PDF, or zero bytes without being UTF-16 or UTF-32."""
     head = body[:4096]
-    return b"\0" in head and not head.startswith((b"\xff\xfe", b"\xfe\xff", b"\0\0\xfe\xff"))
+    if head.startswith((b"\xff\xfe", b"\xfe\xff", b"\0\0\xfe\xff")):
+        return False
+    return b"\0" in head or head.startswith(b"%PDF-")
 
 
 class _Run:
