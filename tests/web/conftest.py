@@ -153,6 +153,5 @@ def ask(page: Page, question: str, *, wait: bool = True) -> None:
     """Types a question, sends it, and waits for the whole answer."""
     page.fill("#question", question)
     page.press("#question", "Enter")
-    page.wait_for_selector("#stop")
-    if wait:
+    if wait:  # pressing Enter has put the stop button there already
         page.wait_for_selector("#send")

@@ -94,7 +94,7 @@ QUANTISATION = citation(
 class ScriptedAnswerer:
     """Chooses its answer by a word in the question; notes when it was told to stop."""
 
-    def __init__(self, pace: float = 0.02) -> None:
+    def __init__(self, pace: float = 0.01) -> None:
         self.pace = pace
         self.asked: list[tuple[str, str | None, tuple[Turn, ...]]] = []
         self.stopped: list[str] = []
@@ -252,7 +252,7 @@ def _script(done: Answer, question: str, spanish: bool) -> Answer:
         "The weights behind the encoder are stored in eight bits, one scale per channel. [2]"
     )
     if "long" in question:
-        text = "\n\n".join([text] * 12)
+        text = "\n\n".join([text] * 8)
     return replace(
         done,
         answer=text,

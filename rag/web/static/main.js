@@ -461,8 +461,21 @@ async function copy(text, done) {
     await navigator.clipboard.writeText(text);
     toast(done);
   } catch {
-    toast(words().notCopied);
+    toast(copyOldWay(text) ? done : words().notCopied);
   }
+}
+
+/** Plain HTTP from another machine has no clipboard API; selecting and copying works there. */
+function copyOldWay(text) {
+  const focused = document.activeElement;
+  const holder = h("textarea", { class: "unseen", "aria-hidden": "true" });
+  holder.value = text;
+  document.body.append(holder);
+  holder.select();
+  const copied = document.execCommand("copy");
+  holder.remove();
+  focused?.focus();
+  return copied;
 }
 
 function exportConversation() {

@@ -15,9 +15,13 @@ const panel = h("div", { class: "panel" });
 let shown = null; // {key, answer, n}
 let opener = null; // what had the focus before the panel took it
 
-/** "Title · section · 3 November 2025". */
+function path(citation) {
+  return citation.section?.replaceAll(" > ", " › ");
+}
+
+/** "Section › subsection · 3 November 2025". */
 export function where(citation) {
-  return [citation.section, citation.published && day(citation.published)].filter(Boolean).join(" · ");
+  return [path(citation), citation.published && day(citation.published)].filter(Boolean).join(" · ");
 }
 
 /** The button that stands for `[n]` in an answer. */
@@ -71,7 +75,10 @@ export function panelKey() {
 export function openPassage(key, answer, n) {
   opener = document.activeElement;
   fillPanel(key, answer, n);
-  if (!WIDE.matches && !sheet.open) sheet.showModal();
+  if (!WIDE.matches && !sheet.open) {
+    sheet.showModal();
+    history.pushState({ sheet: true }, ""); // a phone's back button closes the sheet
+  }
   const card = panel.querySelector(`[data-card="${n}"]`);
   card?.querySelector("h3")?.focus({ preventScroll: true });
   const target = card?.querySelector("mark") ?? card;
@@ -110,7 +117,7 @@ function card(citation, open) {
     "article",
     { class: open ? "card open" : "card", "data-card": String(citation.n) },
     h("h3", { tabindex: "-1" }, title),
-    citation.section && h("p", { class: "path" }, citation.section),
+    citation.section && h("p", { class: "path" }, path(citation)),
     open ? passage(citation) : h("blockquote", { lang: citation.language }, ...render(citation.quote)),
     h("p", { class: "facts" }, facts.join(" · ")),
     href
@@ -183,7 +190,11 @@ function place() {
 sheet.addEventListener("click", (event) => {
   if (event.target === sheet) sheet.close(); // the backdrop
 });
-sheet.addEventListener("close", () => opener?.focus());
+sheet.addEventListener("close", () => {
+  if (history.state?.sheet) history.back();
+  opener?.focus();
+});
+window.addEventListener("popstate", () => sheet.open && !history.state?.sheet && sheet.close());
 margin.addEventListener("keydown", (event) => {
   if (event.key === "Escape") opener?.focus();
 });

@@ -114,15 +114,23 @@ export function render(text, { marker = () => null, highlight = null } = {}) {
     const to = Math.min(end, highlight[1]);
     return [text.slice(start, from), h("mark", {}, text.slice(from, to)), text.slice(to, end)].filter((p) => p !== "");
   };
-  const inline = (start, end) =>
-    pieces(text, start, end).flatMap((piece) => {
-      if (piece.kind === "text") return plain(piece.start, piece.end);
-      if (piece.kind === "code") return [h("code", {}, ...plain(piece.start, piece.end))];
-      if (piece.kind === "marker") return [marker(piece.n) ?? text.slice(piece.start, piece.end)];
-      const shown = formula(piece.latex, piece.display);
-      const marked = highlight && highlight[0] < piece.end && highlight[1] > piece.start;
-      return [marked ? h("mark", {}, shown) : shown];
-    });
+  const inline = (start, end) => {
+    const shown = [];
+    for (const piece of pieces(text, start, end)) {
+      if (piece.kind === "text") shown.push(...plain(piece.start, piece.end));
+      else if (piece.kind === "code") shown.push(h("code", {}, ...plain(piece.start, piece.end)));
+      else if (piece.kind === "marker") {
+        const button = marker(piece.n);
+        if (button) keepTogether(shown, button);
+        else shown.push(...plain(piece.start, piece.end));
+      } else {
+        const maths = formula(piece.latex, piece.display);
+        const marked = highlight && highlight[0] < piece.end && highlight[1] > piece.start;
+        shown.push(marked ? h("mark", {}, maths) : maths);
+      }
+    }
+    return shown;
+  };
   return blocks(text).map((block) => {
     if (block.kind === "code") {
       return h("pre", { tabindex: "0", "data-language": block.language || null }, h("code", {}, ...plain(block.start, block.end)));
@@ -131,6 +139,19 @@ export function render(text, { marker = () => null, highlight = null } = {}) {
     if (block.kind === "list") return list(block, inline);
     return h("p", {}, ...inline(block.start, block.end));
   });
+}
+
+/** Adds a marker to its sentence's last word, so that no line begins with it. */
+function keepTogether(shown, button) {
+  let last = shown.at(-1);
+  if (typeof last === "string" && !last.trim() && shown.at(-2)?.className === "kept") {
+    shown.pop();
+    last = shown.at(-1);
+  }
+  const word = typeof last === "string" ? /(\S{1,30})\s*$/.exec(last) : null;
+  if (last?.className === "kept") last.append(button);
+  else if (word) shown.splice(-1, 1, last.slice(0, word.index), h("span", { class: "kept" }, word[1], button));
+  else shown.push(button);
 }
 
 function table(text, block, inline) {
