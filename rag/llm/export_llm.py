@@ -104,7 +104,7 @@ def _describe(source: Path, folder: Path, gguf: str | None, model: Any = None) -
     if not tokenizer.is_fast or not tokenizer.chat_template:
         raise FootnoteError(f"{source} has no fast tokenizer with a chat template.")
     tokenizer.backend_tokenizer.save(str(folder / "tokenizer.json"))
-    ends = {tokenizer.eos_token_id, tokenizer.convert_tokens_to_ids("<|im_end|>")}
+    ends = {tokenizer.eos_token_id, tokenizer.get_vocab().get("<|im_end|>")}
     if model is not None:
         config, generation = model.config.to_dict(), model.generation_config
     else:
@@ -120,7 +120,7 @@ def _describe(source: Path, folder: Path, gguf: str | None, model: Any = None) -
         "template": tokenizer.chat_template,
         "bos_token": tokenizer.bos_token or "",
         "eos_token": tokenizer.eos_token or "",
-        "end_ids": sorted(end for end in ends if end is not None and end != tokenizer.unk_token_id),
+        "end_ids": sorted(end for end in ends if end is not None),
         "context": int(config["max_position_embeddings"]),
     }
     (folder / "chat.json").write_text(

@@ -1,0 +1,69 @@
+"""What the other rooms know of a language model; another engine may stand behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Literal, Protocol
+
+from rag.types import Message
+
+Ending = Literal["end", "length", "stopped", "repetition"]
+"""The model ended its turn; `max_tokens` were made; `stop` said so; it began to repeat itself."""
+
+
+def never() -> bool:
+    """A `stop` for what nobody stops."""
+    return False
+
+
+class Generation(Protocol):
+    """One turn of the model, as it is written."""
+
+    prompt_tokens: int
+    cached_tokens: int
+    """Tokens of the prompt that didn't have to be computed."""
+    output_tokens: int
+    text: str
+    """All pieces so far."""
+    ending: Ending | None
+    """None while it goes on."""
+
+    def __iter__(self) -> Iterator[str]:
+        """Pieces of text; leaving the loop early stops the model. Raises what went wrong in it."""
+
+
+class LanguageModel(Protocol):
+    """Writes one turn at a time, greedily; calls from several threads wait in order."""
+
+    name: str
+    fingerprint: str
+    """Changes whenever the answers would."""
+
+    def generate(
+        self,
+        messages: Sequence[Message],
+        *,
+        max_tokens: int,
+        begin: str = "",
+        stop: Callable[[], bool] = never,
+    ) -> Generation:
+        """Starts on the assistant's turn after `messages`.
+
+        `begin` is how that turn starts; it is read, not repeated. `stop` is asked before each step.
+        Raises FootnoteError when the prompt is longer than the model's memory.
+        """
+
+    def option_logprobs(
+        self, messages: Sequence[Message], options: Sequence[str], *, begin: str = ""
+    ) -> list[float]:
+        """The natural logarithm of each option's probability as the next text."""
+
+    def keep(self, messages: Sequence[Message]) -> None:
+        """Reads messages that many prompts will start with, and remembers them for good."""
+
+    def count_tokens(self, text: str) -> int:
+        """Tokens of a text, without special ones."""
+
+    @property
+    def waiting(self) -> int:
+        """Calls that wait for their turn."""
