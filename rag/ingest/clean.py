@@ -48,7 +48,8 @@ _WEAK = re.compile(
     + r"|social[-_]?(?:share|links?|icons?|media)|tweet[-_]?this|follow[-_]us"
     + r"|related|related[-_]?(?:posts?|articles?|content)|recommend(?:ed|ations?)"
     + r"|read[-_](?:next|more|also)|you[-_]may|up[-_]next|more[-_](?:posts|stories|articles|from)"
-    + r"|(?:prev|previous)[-_](?:next|post)|next[-_](?:prev|post)|(?:prev|previous|next)-?link|post[-_]?nav(?:igation)?|pager"
+    + r"|(?:prev|previous)[-_](?:next|post)|next[-_](?:prev|post)|(?:prev|previous|next)-?link"
+    + r"|post[-_]?nav(?:igation)?|pager"
     + r"|newsletter|subscribe|subscription|sign[-_]?up|opt[-_]?in|mailing[-_]?list"
     + r"|side[-_]?bar|widgets?|widget[-_]?area|tag[-_]?cloud|nav|navbar|navigation|menu|menubar"
     + r"|toc|table[-_]?of[-_]?contents|tableofcontents|on[-_]this[-_]page"
@@ -84,22 +85,17 @@ def clean(root: HtmlElement) -> None:
     """
     total = max(1, words_in(root))
     for element in list(root.iter()):
-        if not isinstance(element.tag, str):
+        if not isinstance(element.tag, str) or _holds_the_page(element, total):
             continue
         if local(element) in _NEVER_TEXT or _is_icon(element) or _is_hidden(element):
-            if not _holds_the_page(element, total):
-                drop(element)
+            drop(element)
     for element in list(root.iter("form")):
         # Some frameworks wrap whole pages in a form.
         if words_in(element) * 4 > total:
             unwrap(element)
         else:
             drop(element)
-    for link in list(root.iter("a")):
-        paragraph = link.getparent()
-        if "license" in (link.get("rel") or "").split() and paragraph is not None:
-            if local(paragraph) in {"p", "div"} and words_in(paragraph) <= 60:
-                drop(paragraph)
+    _licences(root)
     _heading_anchors(root)
     _reference_marks(root)
     total = max(1, words_in(root))
@@ -203,6 +199,16 @@ def _heading_anchors(root: HtmlElement) -> None:
                 if inner is not heading and (name := inner.get("id") or inner.get("name")):
                     heading.set("id", name)
                     break
+
+
+def _licences(root: HtmlElement) -> None:
+    """Takes out short paragraphs that hold the page's licence (microformat rel="license")."""
+    for link in list(root.iter("a")):
+        paragraph = link.getparent()
+        if "license" not in (link.get("rel") or "").split() or paragraph is None:
+            continue
+        if local(paragraph) in {"p", "div"} and words_in(paragraph) <= 60:
+            drop(paragraph)
 
 
 def _reference_marks(root: HtmlElement) -> None:

@@ -68,10 +68,10 @@ def _put_pre(element: HtmlElement, pre: HtmlElement) -> None:
 def _put(element: HtmlElement, content: HtmlElement | None = None) -> None:
     content = element if content is None else content
     language = _language(content, element)
-    for part in list(content.iter()):
-        if isinstance(part.tag, str) and part is not content:
-            if any(_GUTTER.match(name) for name in classes(part)) or local(part) == "button":
-                drop(part)
+    for part in [part for part in content.iter() if isinstance(part.tag, str)]:
+        numbers = any(_GUTTER.match(name) for name in classes(part))
+        if part is not content and (numbers or local(part) == "button"):
+            drop(part)
     code = visible(_code_text(content)).replace("\r\n", "\n").replace("\r", "\n")
     code = re.sub(r"\A(?:[ \t]*\n)+|\s+\Z", "", code)
     if not code.strip():

@@ -23,6 +23,7 @@ _CONTAINERS = (
     "mjx-chtml",
     "MJXc-display",
 )
+_RENDERED = {"MathJax", "MathJax_Display", "MathJax_SVG"}
 _PREVIEWS = {
     "MathJax_Preview",
     "MJX_Assistive_MathML",
@@ -79,13 +80,14 @@ def _container(element: HtmlElement, scripted: bool) -> None:
         tex = image.get("alt") or ""
     if tex:
         # MathJax 2 leaves the source in a <script> beside its rendering; that one was taken.
-        if scripted and classes(element) & {"MathJax", "MathJax_Display", "MathJax_SVG"}:
+        if scripted and classes(element) & _RENDERED:
             drop(element)
         else:
             _put(element, tex, display or (inner is not None and _is_display(inner)))
-    elif scripted or classes(element) & {"MathJax", "MathJax_Display", "MathJax_SVG"}:
-        if not element.xpath(".//span[@class='fn-formula']"):
-            drop(element)
+    elif (scripted or classes(element) & _RENDERED) and not element.xpath(
+        ".//span[@class='fn-formula']"
+    ):
+        drop(element)
 
 
 def _source(math: etree._Element) -> str:

@@ -339,11 +339,11 @@ def _published(
                 return found
             break
     for element in root.iter("time", "span", "p", "div", "small", "li", "td"):
-        if (local(element) == "time" or _DATE_CLASS.search(element.get("class") or "")) and len(
-            text := prose(text_of(element))
-        ) < 200:
-            if found := parse_date(text, language):
-                return found
+        if local(element) != "time" and not _DATE_CLASS.search(element.get("class") or ""):
+            continue
+        text = prose(text_of(element))
+        if len(text) < 200 and (found := parse_date(text, language)):
+            return found
     if (match := _IN_URL.search(urlsplit(url).path)) and (
         found := _date(match[1], match[2], match[3])
     ):

@@ -20,12 +20,14 @@ _SHORT = 150
 """Words up to which a page may be nothing but an error message."""
 _ERROR_TITLE = re.compile(
     r"\b(?:404|403|410|500|502|503|504)\b(?!\s*(?:ways|things|days|years|words|miles))"
-    r"|not[ -]found|no (?:se )?(?:ha )?(?:sido )?encontrad[oa]|no encontrad[oa]|no existe|does(?:n['’]t| not) exist"
+    r"|not[ -]found|no (?:se )?(?:ha )?(?:sido )?encontrad[oa]|no encontrad[oa]|no existe"
+    r"|does(?:n['’]t| not) exist"
     r"|(?:access|permission) denied|acceso denegado|forbidden|internal server error|bad gateway"
     r"|service unavailable|gateway time-?out|too many requests|just a moment|attention required"
     r"|are you (?:a )?(?:human|robot)|verify(?:ing)? you are human|security check|page (?:is )?missing"
-    r"|nothing (?:was )?found|error occurred|under construction|site (?:is )?(?:under )?maintenance|en mantenimiento"
-    r"|p[áa]gina no disponible|page (?:un|not )available|no longer available|ya no est[áa] disponible|^error$|^oops",
+    r"|nothing (?:was )?found|error occurred|under construction|en mantenimiento"
+    r"|site (?:is )?(?:under )?maintenance|p[áa]gina no disponible|page (?:un|not )available"
+    r"|no longer available|ya no est[áa] disponible|^error$|^oops",
     re.I,
 )
 _CONSENT = re.compile(r"\b(?:cookies?|consent|javascript|captcha|gdpr)\b", re.I)

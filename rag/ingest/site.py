@@ -57,7 +57,8 @@ def read_sitemap(
         if not readable:
             if address == first.url:
                 raise FootnoteError(
-                    f"{url} is no sitemap; give the address of the site's sitemap.xml, or use --feed or --urls."
+                    f"{url} is no sitemap; give the address of the site's sitemap.xml, "
+                    "or use --feed or --urls."
                 )
             trouble(address, "no sitemap")
         page = None

@@ -22,7 +22,7 @@ def is_layout(table: etree._Element) -> bool:
         local(e) in {"h1", "h2", "h3", "h4", "pre", "blockquote", "article"} for e in table.iter()
     ):
         return True
-    own = [row for row in table.iter("tr")]
+    own = list(table.iter("tr"))
     widths = [sum(local(cell) in {"td", "th"} for cell in row) for row in own]
     if not widths or max(widths) <= 1:
         return True

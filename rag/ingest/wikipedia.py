@@ -19,7 +19,8 @@ _APPENDIX = re.compile(
     r"|v[ée]ase tambi[ée]n|referencias|notas(?: y referencias)?|enlaces externos|bibliograf[íi]a"
     r"|lecturas? (?:adicionales?|recomendadas?)|fuentes|citas y referencias"
     r"|voir aussi|références|notes et références|liens externes|einzelnachweise|weblinks|siehe auch|literatur"
-    r"|ver também|referências|ligações externas|note|bibliografia|voci correlate|collegamenti esterni|altri progetti)$",
+    r"|ver também|referências|ligações externas|note|bibliografia|voci correlate"
+    r"|collegamenti esterni|altri progetti)$",
     re.I,
 )
 _BESIDE = {
@@ -27,7 +28,8 @@ _BESIDE = {
     "dablink", "rellink", "mw-editsection", "reference", "reflist", "references", "mw-references-wrap",
     "noprint", "toc", "mw-jump-link", "mw-empty-elt", "sistersitebox", "portal", "portalbox", "catlinks",
     "printfooter", "mw-authority-control", "navigation-not-searchable", "shortdescription", "stub",
-    "mw-cite-backlink", "error", "mw-kartographer-map", "mw-indicators", "haudio", "side-box", "succession-box",
+    "mw-cite-backlink", "error", "mw-kartographer-map", "mw-indicators", "haudio", "side-box",
+    "succession-box",
     "thumbimage", "magnify", "asbox", "plainlinks-print", "mw-ext-cite-error", "coordinates", "noviewer",
 }  # fmt: skip
 _ROLES = {"navigation", "note"}

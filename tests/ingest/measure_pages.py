@@ -142,13 +142,10 @@ def _is_formula_image(element: etree._Element) -> bool:
 def _without_wiki_extras(root: HtmlElement) -> None:
     for element in list(root.iter("sup", "span", "div")):
         text = " ".join(text_of(element).split())
-        if local(element) == "sup" and re.match(r"\[.+\]$", text):
-            drop(element)
-        elif local(element) == "span" and text in {"[edit]", "[ edit ]", "[", "]"}:
-            drop(element)
-        elif text.startswith("Contents 1 ") or element.get("id") == "toc":
-            drop(element)
-        elif element.get("role") in {"note", "navigation"}:
+        reference = local(element) == "sup" and re.match(r"\[.+\]$", text)
+        edit = local(element) == "span" and text in {"[edit]", "[ edit ]", "[", "]"}
+        contents = text.startswith("Contents 1 ") or element.get("id") == "toc"
+        if reference or edit or contents or element.get("role") in {"note", "navigation"}:
             drop(element)
     for heading in [h for h in root.iter(*_HEADINGS) if is_appendix(_plain(h))]:
         level = int(heading.tag[1])

@@ -1,5 +1,7 @@
 """A site of 500 pages with faults of every kind: the build ends, repeats cheaply and resumes."""
 
+# ruff: noqa: E501 (markup and sentences are easier to compare on one line)
+
 from __future__ import annotations
 
 import random

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from itertools import pairwise
 
 import pytest
 
@@ -20,7 +21,9 @@ def document(*blocks: Block, kind: str = "post") -> Document:
 
 
 def heading(*path: str, anchor: str | None = None) -> Block:
-    return Block("heading", "#" * (len(path) + 1) + " " + path[-1], path, anchor or path[-1].lower())
+    return Block(
+        "heading", "#" * (len(path) + 1) + " " + path[-1], path, anchor or path[-1].lower()
+    )
 
 
 def prose(words: int, *path: str, seed: int = 0) -> Block:
@@ -46,7 +49,7 @@ def test_size_and_overlap_by_whole_sentences() -> None:
     page = document(prose(1000))
     chunks = checked(page)
     assert all(60 <= count(c.text) <= 100 for c in chunks)
-    for before, after in zip(chunks, chunks[1:], strict=False):
+    for before, after in pairwise(chunks):
         repeated = after.text[: after.text.index(before.text[-8:]) + 8]
         assert before.text.endswith(repeated)
         assert count(repeated) == 20
@@ -92,7 +95,9 @@ def test_an_article_is_cut_at_every_section() -> None:
         kind="article",
     )
     chunks = checked(page)
-    assert [c.section for c in chunks] == [None, "Life > Youth", "Life > Age", *["Work"] * 4][: len(chunks)]
+    assert [c.section for c in chunks] == [None, "Life > Youth", "Life > Age", *["Work"] * 4][
+        : len(chunks)
+    ]
     assert chunks[1].text.startswith("## Life\n\n### Youth\n\n")
     assert chunks[1].url == "https://a.example/p#youth"
     assert chunks[0].page == chunks[1].page == "https://a.example/p"
@@ -147,5 +152,7 @@ def test_any_document_keeps_the_rules(seed: int) -> None:
         if block.kind == "code":
             assert any(block.text in c.text for c in chunks)
     together = " ".join(c.text for c in chunks)
-    assert all(sentence in together for s, e in sentence_spans(page.text) for sentence in [page.text[s:e]])
+    assert all(
+        sentence in together for s, e in sentence_spans(page.text) for sentence in [page.text[s:e]]
+    )
     assert all(count(c.text) <= 100 or "```" in c.text for c in chunks)

@@ -1,5 +1,7 @@
 """What comes out of a page: each kind of content whole, each kind of junk not at all."""
 
+# ruff: noqa: E501 (markup and sentences are easier to compare on one line)
+
 from __future__ import annotations
 
 import pytest
@@ -80,14 +82,20 @@ def test_lists_keep_their_nesting_and_numbers() -> None:
 
 
 def test_a_list_of_links_within_the_text_is_kept() -> None:
-    text = block("<ul><li><a href=/a>First tool</a></li><li><a href=/b>Second tool</a></li></ul>", "list")
+    text = block(
+        "<ul><li><a href=/a>First tool</a></li><li><a href=/b>Second tool</a></li></ul>", "list"
+    )
     assert text == "- First tool\n- Second tool"
 
 
 def test_code_in_a_list_item_stays_code_and_the_numbers_go_on() -> None:
     page = article("<ol><li>Run this:<pre>make  run</pre></li><li>Look at it.</li></ol>")
     kinds = [(b.kind, b.text) for b in page.blocks if b.kind in {"list", "code"}]
-    assert kinds == [("list", "1. Run this:"), ("code", "```\nmake  run\n```"), ("list", "2. Look at it.")]
+    assert kinds == [
+        ("list", "1. Run this:"),
+        ("code", "```\nmake  run\n```"),
+        ("list", "2. Look at it."),
+    ]
 
 
 def test_definitions_keep_term_and_explanation_together() -> None:
@@ -111,7 +119,10 @@ def test_spanning_cells_count_for_all_their_rows() -> None:
         "<tr><td rowspan=2>2020</td><td>1</td><td>2</td></tr><tr><td>3</td><td>4</td></tr></table>",
         "table",
     )
-    assert text == "Year: 2020 | Score mean: 1 | Score best: 2\nYear: 2020 | Score mean: 3 | Score best: 4"
+    assert (
+        text
+        == "Year: 2020 | Score mean: 1 | Score best: 2\nYear: 2020 | Score mean: 3 | Score best: 4"
+    )
 
 
 def test_a_layout_table_is_no_table() -> None:
@@ -223,7 +234,8 @@ def test_a_formula_comes_out_once_as_latex(markup: str, latex: str) -> None:
 
 def test_a_formula_in_a_table_cell() -> None:
     text = block(
-        f"<table><tr><th>Rule</th><th>Value</th></tr><tr><td>mean</td><td>{MATHML}</td></tr></table>", "table"
+        f"<table><tr><th>Rule</th><th>Value</th></tr><tr><td>mean</td><td>{MATHML}</td></tr></table>",
+        "table",
     )
     assert text == r"Rule: mean | Value: $\frac{1}{n}$"
 
@@ -247,7 +259,11 @@ def test_powers_of_ten_keep_their_meaning() -> None:
     ("encoding", "head", "header"),
     [
         ("latin-1", '<meta charset="iso-8859-1">', None),
-        ("latin-1", '<meta http-equiv="Content-Type" content="text/html; charset=ISO-8859-1">', "text/html"),
+        (
+            "latin-1",
+            '<meta http-equiv="Content-Type" content="text/html; charset=ISO-8859-1">',
+            "text/html",
+        ),
         ("latin-1", "", "text/html; charset=iso-8859-1"),
         ("cp1252", "", None),
         ("utf-8", "", None),
@@ -256,7 +272,9 @@ def test_powers_of_ten_keep_their_meaning() -> None:
         ("utf-16", "", None),
     ],
 )
-def test_encodings_declared_undeclared_and_misdeclared(encoding: str, head: str, header: str | None) -> None:
+def test_encodings_declared_undeclared_and_misdeclared(
+    encoding: str, head: str, header: str | None
+) -> None:
     words = "El corazón del niño latía más rápido; mañana habrá señales, según él."
     markup = f"<html><head>{head}<title>Año</title></head><body><article><p>{words}</p><p>{words} Fin.</p></article>"
     page = extract(markup.encode(encoding), URL, header)
@@ -265,7 +283,9 @@ def test_encodings_declared_undeclared_and_misdeclared(encoding: str, head: str,
 
 
 def test_invisible_characters_are_gone_and_letters_composed() -> None:
-    page = article("<p>zero\u200bwidth soft\u00adhyphen \ue8b8icon cafe\u0301&nbsp;ok\ufeff and so on.</p>")
+    page = article(
+        "<p>zero\u200bwidth soft\u00adhyphen \ue8b8icon cafe\u0301&nbsp;ok\ufeff and so on.</p>"
+    )
     assert "zerowidth softhyphen icon café ok and so on." in page.text
 
 
@@ -293,10 +313,12 @@ def test_invisible_characters_are_gone_and_letters_composed() -> None:
         '<div class="breadcrumbs"><a href=/>JUNK home</a> / <a href=/x>JUNK</a></div>',
         "<script>JUNK = 1</script><style>.JUNK {}</style><template><p>JUNK</p></template><noscript>JUNK</noscript>",
         "<footer><p>JUNK all rights reserved by someone or other.</p></footer>",
-        "<p>As shown elsewhere<sup><a href='#fn1'>JUNK</a></sup> it works.</p>".replace("JUNK", "7JK")
+        "<p>As shown elsewhere<sup><a href='#fn1'>JUNK</a></sup> it works.</p>".replace(
+            "JUNK", "7JK"
+        )
         + "<!-- JUNK -->",
         "<form><label>JUNK</label><input><button>JUNK send</button></form>",
-        '<dialog open><p>JUNK please subscribe to go on reading.</p></dialog>',
+        "<dialog open><p>JUNK please subscribe to go on reading.</p></dialog>",
     ],
 )
 def test_junk_stays_out_and_the_text_stays_in(junk: str) -> None:
@@ -316,13 +338,22 @@ def test_headers_and_navigation_stay_out() -> None:
 
 
 def test_class_names_cant_take_the_article_away() -> None:
-    for name in ("post has-sidebar", "comments-open", "content-with-toc", "cookie-recipes", "social-media"):
+    for name in (
+        "post has-sidebar",
+        "comments-open",
+        "content-with-toc",
+        "cookie-recipes",
+        "social-media",
+    ):
         page = document(f'<div class="{name}"><h1>One</h1>{PROSE}</div>')
         assert "Paragraph number 2 ends here." in page.text, name
 
 
 def test_a_page_in_a_form_is_read() -> None:
-    assert "Paragraph number 0" in document(f"<form><div id=content><h1>One</h1>{PROSE}</div></form>").text
+    assert (
+        "Paragraph number 0"
+        in document(f"<form><div id=content><h1>One</h1>{PROSE}</div></form>").text
+    )
 
 
 # refusals
@@ -347,12 +378,15 @@ def test_pages_without_a_text_are_refused(markup: str, reason: str) -> None:
 
 def test_an_article_about_errors_is_an_article() -> None:
     page = document(
-        f"<article><h1>Why 404 pages matter</h1>{PROSE}{PROSE}</article>", "<title>Why 404 pages matter</title>"
+        f"<article><h1>Why 404 pages matter</h1>{PROSE}{PROSE}</article>",
+        "<title>Why 404 pages matter</title>",
     )
     assert "Paragraph number 1" in page.text
 
 
-@pytest.mark.parametrize("url", ["https://blog.example/tag/python", "https://blog.example/", "https://blog.example/blog"])
+@pytest.mark.parametrize(
+    "url", ["https://blog.example/tag/python", "https://blog.example/", "https://blog.example/blog"]
+)
 def test_a_list_of_posts_is_refused(url: str) -> None:
     teasers = "".join(
         f'<article><h2><a href="/posts/{n}">Post number {n}</a></h2><p>{FILLER} <a href="/posts/{n}">Read more</a></p></article>'
@@ -363,6 +397,9 @@ def test_a_list_of_posts_is_refused(url: str) -> None:
 
 
 def test_a_bare_list_of_links_is_refused() -> None:
-    items = "".join(f'<li><a href="/posts/{n}">How the number {n} came to be a post</a> 2024-01-0{n}</li>' for n in range(1, 9))
+    items = "".join(
+        f'<li><a href="/posts/{n}">How the number {n} came to be a post</a> 2024-01-0{n}</li>'
+        for n in range(1, 9)
+    )
     with pytest.raises(NotAnArticle):
         document(f"<main><h1>Archive</h1><ul>{items}</ul></main>")

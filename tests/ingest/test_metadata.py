@@ -1,5 +1,7 @@
 """What is declared beats what is guessed, and nothing wrong is said where nothing is known."""
 
+# ruff: noqa: E501 (markup and sentences are easier to compare on one line)
+
 from __future__ import annotations
 
 import pytest
@@ -8,11 +10,18 @@ from rag.ingest.extract import extract
 from rag.ingest.metadata import parse_date
 from rag.types import Document
 
-TEXT = "<p>Este artículo explica cómo se miden las respuestas de un sistema y por qué importa.</p>" * 2
+TEXT = (
+    "<p>Este artículo explica cómo se miden las respuestas de un sistema y por qué importa.</p>" * 2
+)
 URL = "https://blog.example/2019/01/02/one"
 
 
-def page(head: str = "", body: str = f"<article><h1>One</h1>{TEXT}</article>", html: str = "", url: str = URL) -> Document:
+def page(
+    head: str = "",
+    body: str = f"<article><h1>One</h1>{TEXT}</article>",
+    html: str = "",
+    url: str = URL,
+) -> Document:
     return extract(f"<html {html}><head>{head}</head><body>{body}</body></html>".encode(), url)
 
 
@@ -20,7 +29,10 @@ def page(head: str = "", body: str = f"<article><h1>One</h1>{TEXT}</article>", h
     ("head", "address"),
     [
         ('<link rel="canonical" href="/posts/one">', "https://blog.example/posts/one"),
-        ('<link rel="canonical" href="https://first.example/one#top">', "https://first.example/one"),
+        (
+            '<link rel="canonical" href="https://first.example/one#top">',
+            "https://first.example/one",
+        ),
         ('<meta property="og:url" content="https://blog.example/one">', "https://blog.example/one"),
         # the front page as the canonical address of every page is a mistake
         ('<link rel="canonical" href="https://blog.example/">', URL),
@@ -52,7 +64,9 @@ def test_title_without_the_site(head: str, heading: str, title: str) -> None:
 
 def test_the_site_name_in_a_heading_is_no_title() -> None:
     body = f"<header><h1><a href=/>V8</a></h1></header><main><article><h1>Out of the web: a tale</h1>{TEXT}</article></main>"
-    assert page("<title>Out of the web: a tale · V8</title>", body).title == "Out of the web: a tale"
+    assert (
+        page("<title>Out of the web: a tale · V8</title>", body).title == "Out of the web: a tale"
+    )
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,11 @@ def test_without_tags_the_titles_are_the_topics() -> None:
 
 def test_of_an_article_it_names_the_sections() -> None:
     article = Document(
-        URL, "Ada", "en", (Block("paragraph", "Lead."), Block("paragraph", "Text.", ("Life", "Youth"))), kind="article"
+        URL,
+        "Ada",
+        "en",
+        (Block("paragraph", "Lead."), Block("paragraph", "Text.", ("Life", "Youth"))),
+        kind="article",
     )
     page = overview([article], "en", "Ada", URL)
     assert "The article about Ada has these parts: Life." in page.text

@@ -1,5 +1,7 @@
 """Sentences of English and Spanish text, verbatim."""
 
+# ruff: noqa: E501 (markup and sentences are easier to compare on one line)
+
 from __future__ import annotations
 
 import random
@@ -42,7 +44,24 @@ def test_sentences(text: str, expected: list[str]) -> None:
 
 def test_every_sentence_is_a_part_of_the_text_and_no_letter_is_lost() -> None:
     chance = random.Random(7)
-    pieces = ["word", "Word", ".", "!", " ", "\n", "$", "```\n", "- ", "3.", "e.g.", "¿", "”", "#", "> ", " | "]
+    pieces = [
+        "word",
+        "Word",
+        ".",
+        "!",
+        " ",
+        "\n",
+        "$",
+        "```\n",
+        "- ",
+        "3.",
+        "e.g.",
+        "¿",
+        "”",
+        "#",
+        "> ",
+        " | ",
+    ]
     for _ in range(2000):
         text = "".join(chance.choices(pieces, k=chance.randint(1, 40)))
         position = 0

@@ -1,7 +1,10 @@
 """Finding a site's pages: sitemaps as they are found in the wild, feeds, lists, saved sites."""
 
+# ruff: noqa: E501 (markup and sentences are easier to compare on one line)
+
 from __future__ import annotations
 
+from pathlib import Path
 
 import pytest
 
@@ -18,7 +21,9 @@ TEXT = "<p>This page says something of its own about the number {0}, which is {0
 
 
 def urlset(*addresses: str) -> bytes:
-    return f"<urlset {NS}>{''.join(f'<url><loc>{a}</loc></url>' for a in addresses)}</urlset>".encode()
+    return (
+        f"<urlset {NS}>{''.join(f'<url><loc>{a}</loc></url>' for a in addresses)}</urlset>".encode()
+    )
 
 
 def index(*addresses: str) -> bytes:
@@ -38,6 +43,7 @@ def post(number: int, title: str = "") -> str:
 
 def sitemap(site: Site, path: str = "/sitemap.xml") -> list[str]:
     with Fetcher(FAST) as fetcher:
+
         def get(url: str) -> Page:
             return fetcher.get(url, types=None)
 
@@ -45,7 +51,9 @@ def sitemap(site: Site, path: str = "/sitemap.xml") -> list[str]:
 
 
 def test_an_index_with_relative_absolute_and_repeated_addresses(site: Site) -> None:
-    site.replies["/sitemap.xml"] = Reply(index("/a.xml", f"{site.url}/b.xml", "/a.xml", "/sitemap.xml"), headers=XML)
+    site.replies["/sitemap.xml"] = Reply(
+        index("/a.xml", f"{site.url}/b.xml", "/a.xml", "/sitemap.xml"), headers=XML
+    )
     site.replies["/a.xml"] = Reply(urlset("/1", " \n/2\n ", f"{site.url}/3#top"), headers=XML)
     site.replies["/b.xml"] = Reply(urlset("/3", "/4?x=1&amp;y=2"), headers=XML)
     assert sitemap(site) == ["/1", "/2", "/3", "/4?x=1&y=2"]
@@ -54,7 +62,9 @@ def test_an_index_with_relative_absolute_and_repeated_addresses(site: Site) -> N
 
 @pytest.mark.parametrize("announced", [True, False])
 def test_gzip_with_and_without_its_header(site: Site, announced: bool) -> None:
-    site.replies["/sitemap.xml.gz"] = packed(urlset("/1"), "application/octet-stream", announced=announced)
+    site.replies["/sitemap.xml.gz"] = packed(
+        urlset("/1"), "application/octet-stream", announced=announced
+    )
     assert sitemap(site, "/sitemap.xml.gz") == ["/1"]
 
 
@@ -97,7 +107,8 @@ def test_entities_arent_resolved(site: Site, tmp_path: Path) -> None:
     secret = tmp_path / "secret"
     secret.write_text("/secret-page")
     site.replies["/sitemap.xml"] = Reply(
-        f'<!DOCTYPE x [<!ENTITY s SYSTEM "{secret.as_uri()}">]>'.encode() + urlset("/1", "&s;"), headers=XML
+        f'<!DOCTYPE x [<!ENTITY s SYSTEM "{secret.as_uri()}">]>'.encode() + urlset("/1", "&s;"),
+        headers=XML,
     )
     assert "/secret-page" not in sitemap(site)
 
@@ -148,7 +159,9 @@ def test_listing_addresses_are_known(path: str, reason: str | None) -> None:
         ((), ("/posts/",), "excluded"),
     ],
 )
-def test_patterns_decide_what_is_wanted(include: tuple[str, ...], exclude: tuple[str, ...], reason: str | None) -> None:
+def test_patterns_decide_what_is_wanted(
+    include: tuple[str, ...], exclude: tuple[str, ...], reason: str | None
+) -> None:
     assert unwanted("https://example.com/posts/a-draft", include, exclude) == reason
 
 
@@ -209,7 +222,9 @@ def test_a_saved_site(tmp_path: Path) -> None:
     (tmp_path / "b" / "index.html").write_text(
         post(1).replace("<title>", '<link rel="canonical" href="https://blog.example/b/"><title>')
     )
-    (tmp_path / "a.htm").write_text("<!-- saved from url=(0024)https://blog.example/a -->" + post(2))
+    (tmp_path / "a.htm").write_text(
+        "<!-- saved from url=(0024)https://blog.example/a -->" + post(2)
+    )
     (tmp_path / "c.html").write_text(post(3))
     (tmp_path / "copy.html").write_text(post(3))
     (tmp_path / "junk.html").write_bytes(b"\x89PNG\0\0\0" * 100)
@@ -220,7 +235,10 @@ def test_a_saved_site(tmp_path: Path) -> None:
         "https://blog.example/a", (tmp_path / "c.html").as_uri(), "https://blog.example/b/",
     ]  # fmt: skip
     assert report.found == 5
-    assert sorted(r.split(" file:")[0] for r in report.skipped.values()) == ["binary, not a page", "the same text as"]
+    assert sorted(r.split(" file:")[0] for r in report.skipped.values()) == [
+        "binary, not a page",
+        "the same text as",
+    ]
 
 
 def test_the_limit_counts_pages_indexed(site: Site) -> None:
@@ -228,7 +246,10 @@ def test_the_limit_counts_pages_indexed(site: Site) -> None:
     for n in range(9):
         site.replies[f"/{n}"] = page(post(n))
     report = Report()
-    assert len(list(collect(Source("sitemap", f"{site.url}/sitemap.xml"), report, limit=3, delay=0))) == 3
+    assert (
+        len(list(collect(Source("sitemap", f"{site.url}/sitemap.xml"), report, limit=3, delay=0)))
+        == 3
+    )
     assert site.count("/3") == 0
 
 
@@ -250,5 +271,3 @@ def test_the_report_names_every_fault(site: Site) -> None:
     assert "3 pages found, 1 indexed" in text
     assert f"{site.url}/gone" in text
     assert "skipped 1: status 404" in text
-
-

@@ -1,5 +1,7 @@
 """One article in MediaWiki's three markups, and the way to it."""
 
+# ruff: noqa: E501 (markup and sentences are easier to compare on one line)
+
 from __future__ import annotations
 
 import pytest
@@ -20,7 +22,9 @@ LEAD = (
     '<p><b>Ana Prieto</b> was a botanist.<sup id="cite_ref-1" class="reference"><a href="#cite_note-1">[1]</a></sup>'
     " She drew ferns.</p>"
 )
-TOC = '<div id="toc" class="toc"><h2>Contents</h2><ul><li><a href="#Life">1 Life</a></li></ul></div>'
+TOC = (
+    '<div id="toc" class="toc"><h2>Contents</h2><ul><li><a href="#Life">1 Life</a></li></ul></div>'
+)
 TABLE = (
     '<table class="wikitable"><tr><th>Year</th><th>Book</th></tr><tr><td>1899</td><td>Ferns</td></tr>'
     "<tr><td>1904</td><td>Mosses</td></tr></table>"
@@ -76,7 +80,9 @@ def rest_markup() -> str:
         while depth >= level - 1:
             out.append("</section>")
             depth -= 1
-        out.append(f'<section data-mw-section-id="{number}"><h{level} id="{anchor}">{text}</h{level}>{body}')
+        out.append(
+            f'<section data-mw-section-id="{number}"><h{level} id="{anchor}">{text}</h{level}>{body}'
+        )
         depth += 1
     out.append("</section>" * depth)
     return (
@@ -198,6 +204,8 @@ def test_a_disambiguation_page_is_refused_with_its_options(site: Site, mark: str
 
 
 def test_a_missing_article_is_said_to_be_missing(site: Site) -> None:
-    site.replies["/wiki/Nobody"] = Reply(b"<html>no such article</html>", 404, {"Content-Type": "text/html"})
+    site.replies["/wiki/Nobody"] = Reply(
+        b"<html>no such article</html>", 404, {"Content-Type": "text/html"}
+    )
     with pytest.raises(FootnoteError, match="no article “Nobody”"):
         fetch(site, "Nobody")
