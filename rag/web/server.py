@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import secrets
 import socket
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,8 @@ from rag.web.protocol import Answerer
 
 log = logging.getLogger(__name__)
 
+FindFile = Callable[[str], Path | None]
+
 STATIC = Path(__file__).parent / "static"
 
 # The page needs nothing from elsewhere, and this makes the browser hold it to that.
@@ -37,6 +39,16 @@ PAGE_HEADERS = {
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
     "Cache-Control": "no-cache",
+}
+
+# A source is somebody's page: it is shown, but runs nothing and isn't of this origin.
+SOURCE_HEADERS = {
+    "Content-Security-Policy": (
+        "sandbox allow-popups allow-top-navigation-by-user-activation; default-src 'none'; "
+        "style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
 }
 
 
@@ -67,17 +79,21 @@ def serve(
     *,
     share: bool = False,
     about: Mapping[str, str] | None = None,
+    published: Mapping[str, FindFile] | None = None,
     listener: socket.socket | None = None,
 ) -> None:
     """Serves until the process is told to end. Call it when the model has generated a token.
 
-    `about` is shown in the About panel, label → text. `listener` is what `bind` returned, for a
-    caller who wants to know that the port is free before loading models. Raises FootnoteError
-    when the address can't be used, the feedback file can't be written, or no public link is to
-    be had.
+    `about` is shown in the About panel, label → text. `published` maps the public address of a
+    site whose pages lie on this machine ("https://blog.example") to what finds the file behind a
+    path of it; footnotes then open those files, which may run nothing. `listener` is what `bind`
+    returned, for a caller who wants to know that the port is free before loading models.
+
+    Raises FootnoteError when the address can't be used, the feedback file can't be written, or no
+    public link is to be had.
     """
     listener = listener or bind(settings)
-    app = create_app(answerer, settings, about=about)
+    app = create_app(answerer, settings, about=about, published=published)
     config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=2)
     host, port = listener.getsockname()[:2]
     try:
@@ -123,7 +139,11 @@ def bind(settings: Settings) -> socket.socket:
 
 
 def create_app(
-    answerer: Answerer, settings: Settings, *, about: Mapping[str, str] | None = None
+    answerer: Answerer,
+    settings: Settings,
+    *,
+    about: Mapping[str, str] | None = None,
+    published: Mapping[str, FindFile] | None = None,
 ) -> FastAPI:
     """The whole application, without a server around it."""
     blocks = build_blocks(answerer, settings)
@@ -141,6 +161,16 @@ def create_app(
         names = [info.name for info in answerer.collections()]
         return {"status": "ready", "collections": names}
 
+    sites = list(published or {})
+    find = list((published or {}).values())
+
+    @app.get("/source/{site}/{path:path}")
+    def source(site: int, path: str) -> FileResponse:
+        file = find[site](path) if 0 <= site < len(find) else None
+        if file is None:
+            raise HTTPException(404)
+        return FileResponse(file, headers=SOURCE_HEADERS)
+
     @app.get("/page/setup")
     def setup() -> dict[str, Any]:
         return {
@@ -149,6 +179,7 @@ def create_app(
             "about": dict(about or {}),
             "max_question_chars": settings.max_question_chars,
             "history_turns": settings.history_turns,
+            "published": sites,
             "feedback": settings.feedback_file is not None,
         }
 

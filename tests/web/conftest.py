@@ -17,7 +17,7 @@ import uvicorn
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 from rag.settings import Settings
-from rag.web.server import Server, bind, create_app
+from rag.web.server import FindFile, Server, bind, create_app
 from tests.web.scripted import ScriptedAnswerer
 
 HERE = Path(__file__).parent
@@ -29,6 +29,7 @@ class Site:
     def __init__(self, answerer: ScriptedAnswerer, settings: Settings) -> None:
         self.answerer = answerer
         self.settings = settings
+        self.published: dict[str, FindFile] = {}
         self.start()
 
     def start(self) -> None:
@@ -37,7 +38,8 @@ class Site:
         port = listener.getsockname()[1]
         self.settings = replace(self.settings, port=port)
         self.url = f"http://127.0.0.1:{port}"
-        app = create_app(self.answerer, self.settings, about={"Language model": "scripted (MIT)"})
+        about = {"Language model": "scripted (MIT)"}
+        app = create_app(self.answerer, self.settings, about=about, published=self.published)
         self.server = Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1))
         self.thread = threading.Thread(target=self.server.run, args=([listener],), daemon=True)
         self.thread.start()

@@ -122,7 +122,35 @@ def test_the_link_opens_the_page_at_the_sentence(visit: Visit) -> None:
     assert code == "https://blog.example/posts/int8#:~:text=scale = abs(w).max(axis=1) / 127"
 
 
-def test_a_text_fragment_finds_its_sentence_in_chromium(visit: Visit, site: Site) -> None:
+def test_a_source_on_this_machine_opens_here_at_the_sentence_and_runs_nothing(
+    visit: Visit, site: Site, tmp_path: Path
+) -> None:
+    filler = "<p>Something else.</p>" * 200
+    page_of_site = tmp_path / "thresholds.html"
+    page_of_site.write_text(
+        "<!doctype html><title>untouched</title><script>document.title = 'ran'</script>"
+        f"<style>p {{ color: rgb(1, 2, 3) }}</style>{filler}<p>Thresholds on that score are not "
+        f"portable between encoders, so they are calibrated on each collection.</p>{filler}"
+    )
+    site.stop()
+    site.published = {
+        "https://blog.example": lambda path: page_of_site if path == "posts/thresholds" else None
+    }
+    site.start()
+    page = visit(may_fail=True)
+    ask(page, GATE)
+    with page.context.expect_page() as opened:
+        page.locator(".footnotes a").first.click()
+    source = opened.value
+    expect(source.locator("p", has_text="Thresholds")).to_be_in_viewport()
+    assert source.url.startswith(f"{site.url}/source/0/posts/thresholds#calibration")
+    assert source.title() == "untouched"
+    expect(source.locator("p").first).to_have_css("color", "rgb(1, 2, 3)")
+    assert page.request.get(f"{site.url}/source/0/other").status == 404
+    assert page.request.get(f"{site.url}/source/1/posts/thresholds").status == 404
+
+
+def test_text_fragments_are_encoded(visit: Visit) -> None:
     page = visit()
     made = page.evaluate(
         """async () => {
@@ -387,7 +415,7 @@ def store(page: Page, value: Any) -> None:
 def test_each_collection_has_its_conversation_and_back_returns(visit: Visit) -> None:
     page = visit()
     ask(page, GATE)
-    page.click("#collections button:has-text('people')")
+    page.click("#collections button:has-text('Ada')")
     expect(page.locator(".welcome h2")).to_have_text("Ada Lovelace")
     assert parse_qs(urlsplit(page.url).query) == {"collection": ["people"]}
     ask(page, "Who are you?")
@@ -405,18 +433,18 @@ def test_switching_during_an_answer_loses_nothing(visit: Visit) -> None:
     page = visit()
     ask(page, "a long answer", wait=False)
     page.wait_for_selector(".marker")
-    page.click("#collections button:has-text('people')")
+    page.click("#collections button:has-text('Ada')")
     expect(page.locator(".welcome")).to_be_visible()
     page.wait_for_selector("#send")
     expect(page.locator(".welcome")).to_be_visible()
-    page.click("#collections button:has-text('blog')")
+    page.click("#collections button:has-text('Notes')")
     expect(page.locator(".marker")).to_have_count(24)
 
 
 def test_a_link_fills_in_a_question_and_does_not_send_it(visit: Visit, site: Site) -> None:
     page = visit("/?q=Who+wrote+%3Cb%3Ethis%3C%2Fb%3E%3F&collection=people")
     expect(page.locator("#question")).to_have_value("Who wrote <b>this</b>?")
-    expect(page.locator("#collections [aria-current]")).to_have_text("people")
+    expect(page.locator("#collections [aria-current]")).to_have_text("Ada Lovelace")
     page.wait_for_timeout(300)
     assert site.answerer.asked == []
     page.press("#question", "Enter")

@@ -72,13 +72,3 @@ export function morph(target, source) {
   }
   while (target.childNodes.length > wanted.length) target.lastChild.remove();
 }
-
-/** An address that may be opened: http and https only, or null. */
-export function safeUrl(address) {
-  if (!/^https?:\/\//i.test(address)) return null;
-  try {
-    return new URL(address);
-  } catch {
-    return null;
-  }
-}

@@ -1,18 +1,38 @@
 // Addresses that open a page at the very sentence, and addresses that fill in a question.
 
-import { safeUrl } from "./dom.js";
+import { root } from "./client.js";
+
+let published = [];
+
+/** The public addresses of sites whose pages this server holds, in its order. */
+export function setPublished(sites) {
+  published = sites;
+}
+
+/** What opens a page: its address, or this server's copy of it; null when it may not be opened. */
+export function pageLink(address) {
+  if (!/^https?:\/\//i.test(address)) return null;
+  let url;
+  try {
+    url = new URL(address);
+  } catch {
+    return null;
+  }
+  const site = published.findIndex((one) => url.href === one || url.href.startsWith(`${one}/`));
+  if (site < 0) return url.href;
+  return new URL(`source/${site}/${url.href.slice(published[site].length + 1)}`, root).href;
+}
 
 const WHOLE = 12; // a quote of at most so many words is searched whole
 const ENDS = 5; // of a longer one the first and the last words
 
 /** The page's address with a text fragment for the quote; null when it may not be opened. */
 export function sentenceLink(address, quote) {
-  const url = safeUrl(address);
-  if (!url) return null;
-  const fragment = textFragment(quote);
-  if (!fragment) return url.href;
+  const page = pageLink(address);
+  const fragment = page && textFragment(quote);
+  if (!fragment) return page;
   // "#section:~:text=…" opens the section where the words are not found.
-  return `${url.href}${url.hash || url.href.endsWith("#") ? "" : "#"}:~:text=${fragment}`;
+  return `${page}${page.includes("#") ? "" : "#"}:~:text=${fragment}`;
 }
 
 function textFragment(quote) {

@@ -4,7 +4,7 @@ import { openAbout } from "./about.js";
 import { ask, QueueFull, sendFeedback, setup } from "./client.js";
 import { h, icon, iconButton, morph } from "./dom.js";
 import { commentForm, entryContent, welcome } from "./entry.js";
-import { questionLink } from "./links.js";
+import { questionLink, setPublished } from "./links.js";
 import * as markdown from "./markdown.js";
 import { fillPanel, hideQuote, openPassage, refreshPanel, showQuote } from "./sources.js";
 import { BEAT_MS, clear, load, recall, remember, remove, save, watch } from "./store.js";
@@ -40,6 +40,7 @@ async function start() {
     setTimeout(start, 2000);
     return;
   }
+  setPublished(config.published);
   const query = new URLSearchParams(location.search);
   const wished = query.get("collection");
   const known = config.collections.some((info) => info.name === wished);
@@ -95,7 +96,7 @@ function frame() {
   nav.setAttribute("aria-label", t.collections);
   nav.hidden = (config?.collections.length ?? 0) < 2;
   nav.replaceChildren(...(config?.collections ?? []).map((one) =>
-    h("button", { type: "button", "aria-current": one.name === collection ? "true" : null, onclick: () => one.name !== collection && open(one.name, { push: true }) }, one.name)));
+    h("button", { type: "button", "aria-current": one.name === collection ? "true" : null, onclick: () => one.name !== collection && open(one.name, { push: true }) }, one.title)));
   const theme = recall("footnote/theme") ?? "auto";
   document.getElementById("tools").replaceChildren(
     h("button", { type: "button", class: "text-button", lang: language() === "en" ? "es" : "en", onclick: changeLanguage }, t.otherLanguage),

@@ -1,7 +1,7 @@
 // The sources of an answer: footnote list, quote on hover, and the panel with the passages.
 
-import { h, icon, iconButton, safeUrl } from "./dom.js";
-import { sentenceLink } from "./links.js";
+import { h, icon, iconButton } from "./dom.js";
+import { pageLink, sentenceLink } from "./links.js";
 import { find, render } from "./text.js";
 import { age, day, languageName, number, words } from "./words.js";
 
@@ -149,9 +149,9 @@ export function nearest(answer) {
     { class: "nearest" },
     h("h3", {}, t.nearest),
     h("ul", {}, answer.nearest.map((page) => {
-      const url = safeUrl(page.url);
+      const href = pageLink(page.url);
       return h("li", {},
-        url ? h("a", { href: url.href, target: "_blank", rel: "noopener noreferrer" }, page.title, icon("out")) : h("span", {}, `${page.title} (${page.url})`),
+        href ? h("a", { href, target: "_blank", rel: "noopener noreferrer" }, page.title, icon("out")) : h("span", {}, `${page.title} (${page.url})`),
         h("span", { class: "where" }, t.score(number(page.score))),
       );
     })),
