@@ -34,9 +34,9 @@ class OnnxEncoder:
         described = json.loads((folder / "encoder.json").read_text(encoding="utf-8"))
         self.dimension: int = described["dimension"]
         built = folder / "model.json"
-        self.fingerprint: str = (
-            json.loads(built.read_text(encoding="utf-8"))["fingerprint"] if built.exists() else ""
-        )
+        model = json.loads(built.read_text(encoding="utf-8")) if built.exists() else {}
+        self.name: str = model.get("name", folder.name)
+        self.fingerprint: str = model.get("fingerprint", "")
         self._query: str = described["query_prompt"]
         self._passage: str = described["passage_prompt"]
         self._pad: int = described["pad_id"]

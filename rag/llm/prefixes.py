@@ -53,6 +53,4 @@ class PrefixStore:
 def common_prefix(a: Sequence[int], b: Sequence[int]) -> int:
     """How many elements two sequences share from the start on."""
     length = min(len(a), len(b))
-    if a[:length] == b[:length]:
-        return length
-    return next(i for i in range(length) if a[i] != b[i])
+    return next((i for i in range(length) if a[i] != b[i]), length)
