@@ -75,9 +75,12 @@ def free_port() -> int:
         return probe.getsockname()[1]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """Debian's Chromium, headless."""
+    """Debian's Chromium, headless.
+
+    Closed with its module: as long as Playwright runs, no other test can run an event loop.
+    """
     chromium = shutil.which("chromium")
     if not chromium:
         pytest.skip("chromium isn't installed (apt-get install chromium)")

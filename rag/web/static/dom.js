@@ -27,7 +27,6 @@ const ICONS = {
   auto: "M10 3a7 7 0 0 0 0 14zM10 3a7 7 0 0 1 0 14",
   light: "M10 6.5a3.5 3.5 0 1 0 0 7 3.5 3.5 0 0 0 0-7zM10 2v1.5M10 16.5V18M2 10h1.5M16.5 10H18M4.3 4.3l1.1 1.1M14.6 14.6l1.1 1.1M4.3 15.7l1.1-1.1M14.6 5.4l1.1-1.1",
   dark: "M16 11.6A6.5 6.5 0 0 1 8.4 4a6.5 6.5 0 1 0 7.6 7.6z",
-  down_arrow: "M10 4v12M5 11l5 5 5-5",
 };
 
 /** A line drawing of 20 by 20, hidden from screen readers. */

@@ -97,6 +97,7 @@ function frame() {
   nav.hidden = (config?.collections.length ?? 0) < 2;
   nav.replaceChildren(...(config?.collections ?? []).map((one) =>
     h("button", { type: "button", "aria-current": one.name === collection ? "true" : null, onclick: () => one.name !== collection && open(one.name, { push: true }) }, one.title)));
+  nav.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
   const theme = recall("footnote/theme") ?? "auto";
   document.getElementById("tools").replaceChildren(
     h("button", { type: "button", class: "text-button", lang: language() === "en" ? "es" : "en", onclick: changeLanguage }, t.otherLanguage),
@@ -106,7 +107,7 @@ function frame() {
   conversation.setAttribute("aria-label", t.conversation);
   scroller.setAttribute("aria-label", t.conversation);
   field.setAttribute("aria-label", t.question);
-  field.placeholder = t.placeholder[info()?.mode] ?? t.placeholder.blog;
+  field.placeholder = info()?.mode === "interview" ? t.askPerson(info().title) : t.askBlog;
   drawComposer();
   refreshPanel();
 }

@@ -67,10 +67,6 @@ export function refreshPanel() {
   draw();
 }
 
-export function panelKey() {
-  return shown?.key ?? null;
-}
-
 /** Opens passage `n` beside the conversation, or over it on a narrow screen. */
 export function openPassage(key, answer, n) {
   opener = document.activeElement;
