@@ -31,9 +31,9 @@ bench: build
 eval: build
 	$(BIN)/python -m rag evaluate corpus/battery.jsonl
 
-# Headless Chromium for the page's tests.
+# Headless Chromium and axe-core for the tests of the page.
 browser:
-	@command -v chromium >/dev/null || sh tests/install_chromium.sh
+	@sh tests/install_browser.sh
 
 $(VENV)/python.done:
 	$(PYTHON) -m venv $(VENV)

@@ -115,7 +115,7 @@ class _Bars:
             if self._bar is not None:
                 self._bar.close()
             self._stage = stage
-            self._bar = tqdm(desc=f"{self._name}: {stage}", total=total, file=sys.stderr)
+            pause = 0.1 if sys.stderr.isatty() else 15  # a log wants few lines
+            self._bar = tqdm(desc=f"{self._name}: {stage}", total=total, mininterval=pause)
         self._bar.total = total
-        self._bar.n = done
-        self._bar.refresh()
+        self._bar.update(done - self._bar.n)

@@ -246,7 +246,6 @@ class Answerer:
             )
             if checker.exhausted:
                 break
-        generation.close()
         if pending.strip() and not stop() and not checker.exhausted:
             settle(pending.strip())
         progress.timings = replace(

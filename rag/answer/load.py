@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 
 from rag.answer.answerer import Answerer, Collection
@@ -50,7 +51,18 @@ def load_answerer(settings: Settings) -> tuple[Answerer, dict[str, str]]:
     collections = load_collections(settings, encoder)
     llm = OnnxLanguageModel(models.llm, settings.threads)
     warm_up(llm)
-    return Answerer(collections, llm, settings), models.about()
+    return Answerer(collections, llm, settings), about(models)
+
+
+def about(models: Models) -> dict[str, str]:
+    """Label → name, licence and source of the models, from what their folders say."""
+    labels = {"Language model": models.llm, "Embedder": models.embedder}
+    lines = {}
+    for label, folder in labels.items():
+        described = json.loads((folder / "model.json").read_text(encoding="utf-8"))
+        licence = described.get("licence") or "licence unknown"
+        lines[label] = f"{described['name']} ({licence}, from {described['source']})"
+    return lines
 
 
 def warm_up(llm: OnnxLanguageModel) -> None:
