@@ -85,9 +85,10 @@ def clean(root: HtmlElement) -> None:
     """
     total = max(1, words_in(root))
     for element in list(root.iter()):
-        if not isinstance(element.tag, str) or _holds_the_page(element, total):
+        if not isinstance(element.tag, str):
             continue
-        if local(element) in _NEVER_TEXT or _is_icon(element) or _is_hidden(element):
+        out = local(element) in _NEVER_TEXT or _is_icon(element) or _is_hidden(element)
+        if out and not _holds_the_page(element, total):
             drop(element)
     for element in list(root.iter("form")):
         # Some frameworks wrap whole pages in a form.

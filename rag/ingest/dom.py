@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 from lxml import etree
 from lxml.html import HtmlElement, HTMLParser, document_fromstring
+
+_MOST_DEPTH = 120
+_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+_REFERENCE = re.compile(r"&#(x[0-9a-f]{1,8}|[0-9]{1,10});?", re.I)
 
 
 def parse(markup: str) -> HtmlElement | None:
@@ -13,10 +19,36 @@ def parse(markup: str) -> HtmlElement | None:
         encoding="utf-8", huge_tree=True, no_network=True, remove_comments=True, remove_pis=True
     )
     try:
-        tree = document_fromstring(markup.encode("utf-8", errors="replace"), parser=parser)
+        tree = document_fromstring(_legal(markup).encode("utf-8", errors="replace"), parser=parser)
     except etree.ParserError:
         return None
+    _flatten(tree)
     return tree
+
+
+def _legal(markup: str) -> str:
+    """The markup without the characters that XML has no place for, spelled out or referred to."""
+    return _REFERENCE.sub(_legal_reference, _CONTROL.sub("", markup))
+
+
+def _legal_reference(match: re.Match[str]) -> str:
+    digits = match[1].lower()
+    number = int(digits[1:], 16) if digits.startswith("x") else int(digits)
+    if number > 0x10FFFF or 0xD800 <= number < 0xE000 or _CONTROL.match(chr(number)):
+        return ""
+    return match[0]
+
+
+def _flatten(tree: HtmlElement) -> None:
+    """Takes away tags nested deeper than any real page does, so that walks can recurse."""
+    depth = 0
+    deep = []
+    for event, element in etree.iterwalk(tree, events=("start", "end")):
+        depth += 1 if event == "start" else -1
+        if event == "end" and depth >= _MOST_DEPTH:
+            deep.append(element)
+    for element in deep:
+        unwrap(element)
 
 
 def local(element: etree._Element) -> str:

@@ -10,11 +10,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urlsplit
 
 import httpx
 from protego import Protego
 
+from rag.ingest.addresses import is_valid, resolve
 from rag.ingest.cache import PageCache, Stored, digest
 from rag.types import FootnoteError
 
@@ -122,6 +123,8 @@ class Fetcher:
         Raises FetchError.
         """
         url = url.partition("#")[0]
+        if not is_valid(url):
+            raise FetchError(url, "not a valid address")
         stored = self.cache.load(url) if self.cache else None
         if stored and stored[0].fetched >= self.fresh_since:
             return Page(stored[0].url, url, stored[1], stored[0].content_type, unchanged=True)
@@ -202,7 +205,10 @@ class Fetcher:
                 target = response.headers.get("location")
                 if not target:
                     raise FetchError(url, f"status {status} without an address")
-                return self._own(urljoin(address, target)).partition("#")[0]
+                following = resolve(address, target)
+                if following is None:
+                    raise FetchError(url, "redirects to an address that isn't valid")
+                return self._own(following)
             if status in _AGAIN:
                 return _Again(f"status {status}", _retry_after(response))
             if status != 200:

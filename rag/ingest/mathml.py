@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from lxml import etree
 
+from rag.ingest.dom import local
+
 _SYMBOLS = {
     "≠": r"\neq", "≤": r"\leq", "≥": r"\geq", "±": r"\pm", "∓": r"\mp", "×": r"\times",
     "÷": r"\div", "⋅": r"\cdot", "·": r"\cdot", "∗": "*", "∘": r"\circ", "⊗": r"\otimes",
@@ -49,7 +51,7 @@ _INVISIBLE = {"\u2061", "\u2062", "\u2063", "\u2064", ""}
 
 def latex(element: etree._Element) -> str:
     """LaTeX of a <math> element or one inside it, without delimiters. Unknown tags give their parts."""
-    tag = _tag(element)
+    tag = local(element)
     parts = [child for child in element if isinstance(child.tag, str)]
     if tag in {"mi", "mn", "mo", "mtext", "ms"}:
         return _token(element, tag)
@@ -72,7 +74,7 @@ def latex(element: etree._Element) -> str:
         rows = [
             " & ".join(latex(cell) for cell in row if isinstance(cell.tag, str))
             for row in parts
-            if _tag(row) in {"mtr", "mlabeledtr"}
+            if local(row) in {"mtr", "mlabeledtr"}
         ]
         return r"\begin{matrix}" + r" \\ ".join(rows) + r"\end{matrix}"
     if tag == "mfenced":
@@ -84,10 +86,6 @@ def latex(element: etree._Element) -> str:
     if tag == "mphantom":
         return ""
     return _row(parts)
-
-
-def _tag(element: etree._Element) -> str:
-    return etree.QName(element).localname.rpartition(":")[2].lower()
 
 
 def _token(element: etree._Element, tag: str) -> str:
@@ -157,7 +155,7 @@ def _multiscripts(parts: list[etree._Element]) -> str:
     scripts = parts[1:]
     index = 0
     while index < len(scripts):
-        if _tag(scripts[index]) == "mprescripts":
+        if local(scripts[index]) == "mprescripts":
             target_before = True
             index += 1
             continue

@@ -7,11 +7,12 @@ import re
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
-from urllib.parse import unquote, urljoin, urlsplit
+from urllib.parse import unquote, urlsplit
 
 import py3langid
 from lxml.html import HtmlElement
 
+from rag.ingest.addresses import path_of, resolve
 from rag.ingest.dom import classes, local, text_of
 from rag.ingest.text import prose
 
@@ -211,17 +212,16 @@ def _canonical(root: HtmlElement, meta: dict[str, str], url: str) -> str | None:
     for href in [*links, meta.get("og:url")]:
         if not href:
             continue
-        try:
-            address = urljoin(url, href.strip())
-            target, source = urlsplit(address), urlsplit(url)
-        except ValueError:
+        address = resolve(url, href)
+        if address is None:
             continue
+        target, source = urlsplit(address), urlsplit(url)
         if target.scheme not in {"http", "https"} or not target.netloc:
             continue
         # Many sites name their front page as the canonical address of every page.
         if target.path.strip("/") == "" and source.path.strip("/") and source.scheme != "file":
             continue
-        return address.partition("#")[0]
+        return address
     return None
 
 
@@ -403,7 +403,7 @@ def _tags(root: HtmlElement, meta: dict[str, str], data: dict[str, Any]) -> tupl
                 continue
             tagged = "tag" in (link.get("rel") or "").split()
             boxed = any(_tag_box(e) for e in [link, *ancestors[:4]])
-            if tagged or (boxed and _TAG_ADDRESS.search(urlsplit(link.get("href") or "").path)):
+            if tagged or (boxed and _TAG_ADDRESS.search(path_of(link.get("href") or ""))):
                 found.append(text_of(link))
     if not found:
         for element in root.xpath(".//*[contains(concat(' ', @class, ' '), ' p-category ')]"):
@@ -426,10 +426,7 @@ def _alternates(root: HtmlElement, url: str, own: str) -> tuple[str, ...]:
     for link in root.iter("link"):
         code = link.get("hreflang")
         if "alternate" in (link.get("rel") or "").split() and code and code.lower() != "x-default":
-            try:
-                address = urljoin(url, link.get("href") or "").partition("#")[0]
-            except ValueError:
-                continue
-            if address.rstrip("/") not in {own.rstrip("/"), url.rstrip("/")}:
+            address = resolve(url, link.get("href") or "")
+            if address and address.rstrip("/") not in {own.rstrip("/"), url.rstrip("/")}:
                 found.append(address)
     return tuple(dict.fromkeys(found))

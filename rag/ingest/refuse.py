@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
@@ -138,17 +139,12 @@ def _share_in_teasers(root: HtmlElement) -> float:
     if not total:
         return 0.0
     headings = list(_teaser_headings(root))
+    held = Counter(parent for heading in headings for parent in heading.iterancestors())
     boxes = []
     for heading in headings:
         box = heading
         # The box is the largest element around the heading that holds no other teaser.
-        while (parent := box.getparent()) is not None and sum(
-            1 for other in headings if other is not heading and _contains(parent, other)
-        ) == 0:
+        while (parent := box.getparent()) is not None and held[parent] == 1:
             box = parent
         boxes.append(box)
     return sum(words_in(box) for box in boxes) / total
-
-
-def _contains(element: HtmlElement, other: HtmlElement) -> bool:
-    return any(parent is element for parent in other.iterancestors())

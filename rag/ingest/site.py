@@ -6,12 +6,13 @@ import fnmatch
 import io
 import zlib
 from collections.abc import Callable, Iterator
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urlsplit
 
 import feedparser
 from courlan import extract_domain
 from lxml import etree
 
+from rag.ingest.addresses import resolve
 from rag.ingest.fetch import FetchError, Page
 from rag.ingest.refuse import is_listing_address
 from rag.types import FootnoteError
@@ -86,8 +87,8 @@ def read_feed(url: str, get: Get) -> list[str]:
     )
     if not parsed.get("version"):
         raise FootnoteError(f"{url} is no RSS or Atom feed; give the feed's own address.")
-    links = [urljoin(page.url, str(entry["link"])) for entry in parsed.entries if entry.get("link")]
-    return list(dict.fromkeys(link.partition("#")[0] for link in links))
+    links = [resolve(page.url, str(entry["link"])) for entry in parsed.entries if entry.get("link")]
+    return list(dict.fromkeys(link for link in links if link))
 
 
 def read_list(text: str) -> list[str]:
@@ -149,8 +150,8 @@ def _discovered(url: str, get: Get) -> Page:
         robots = ""
     for line in robots.splitlines():
         name, _, value = line.partition(":")
-        if name.strip().lower() == "sitemap" and value.strip():
-            candidates.append(urljoin(root, value.strip()))
+        if name.strip().lower() == "sitemap" and value.strip() and (named := resolve(root, value)):
+            candidates.append(named)
     candidates += [f"{root}/sitemap.xml", f"{root}/sitemap_index.xml", f"{root}/sitemap-index.xml"]
     for candidate in candidates:
         try:
@@ -196,7 +197,9 @@ def _locations(page: Page) -> tuple[list[str], list[str], bool]:
                 continue
             parent = element.getparent()
             if name == "loc" and element.text and parent is not None:
-                address = urljoin(page.url, element.text.strip()).partition("#")[0]
+                address = resolve(page.url, element.text)
+                if address is None:
+                    continue
                 kind = etree.QName(parent).localname.lower()
                 if kind == "sitemap":
                     maps.append(address)

@@ -6,6 +6,7 @@ import hashlib
 import json
 import logging
 import os
+import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -15,6 +16,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal
 
+from rag.ingest.addresses import is_valid
 from rag.ingest.cache import PageCache, digest, write_atomically
 from rag.ingest.extract import extract
 from rag.ingest.fetch import Fetcher, FetchError, Limits, Page
@@ -144,7 +146,9 @@ def _pages(source: Source, fetcher: Fetcher, report: Report, limits: Limits) -> 
         return
     for url in _addresses(source, fetcher, report):
         report.found += 1
-        if reason := unwanted(url, source.include, source.exclude):
+        valid = is_valid(url)
+        reason = unwanted(url, source.include, source.exclude) if valid else "not a valid address"
+        if reason:
             report.skipped[url] = reason
             continue
         try:
@@ -192,9 +196,9 @@ def _saved(folder: Path, source: Source, report: Report, limits: Limits) -> Iter
                 continue
             report.found += 1
             address = path.absolute().as_uri()
-            reason = unwanted(address, source.include, source.exclude)
-            # A saved site has no listing addresses that could be trusted; its pages tell.
-            if reason in {"excluded", "not included"}:
+            # Below the folder, paths say what they would on the site: /tags/python/index.html.
+            place = re.sub(r"index\.x?html?$", "", "/" + path.relative_to(folder).as_posix())
+            if reason := unwanted(place, source.include, source.exclude):
                 report.skipped[address] = reason
                 continue
             try:

@@ -34,7 +34,7 @@ def is_layout(table: etree._Element) -> bool:
 
 
 def rows(table: etree._Element, text: Callable[[etree._Element], str]) -> list[str]:
-    """One line per row: `label | heading: cell | heading: cell`. `text` renders a cell.
+    """One line per row: `heading: cell | heading: cell`. `text` renders a cell.
 
     Heading rows are those of <thead> or made of <th> alone at the top; without any, cells stand
     alone. Spanning cells count for every row and column that they cover.
@@ -132,7 +132,5 @@ def _cells(
             continue
         seen.add(id(cell))
         heading = headings[column] if column < len(headings) else ""
-        # The cell that names the row needs no heading in front of it.
-        label = column == 0 and local(cell) == "th"
-        out.append(f"{heading}: {words}" if heading and not label else words)
+        out.append(f"{heading}: {words}" if heading else words)
     return out
