@@ -33,8 +33,11 @@ _ERROR_TITLE = re.compile(
 )
 _CONSENT = re.compile(r"\b(?:cookies?|consent|javascript|captcha|gdpr)\b", re.I)
 _LISTING_PATH = re.compile(
-    r"/(?:tags?|topics?|categor(?:y|ies)|categor[ií]as?|etiquetas?|temas?|authors?|autor(?:es)?|archives?|archivos?"
-    r"|labels?|search|buscar|page|p[áa]gina)(?:/[^/]*){0,2}/?$",
+    r"/(?:tags?|topics?|etiquetas?|temas?|labels?|authors?|autor(?:es)?)(?:/[^/]*)?/?$"
+    r"|/(?:search|buscar)/?$"
+    r"|/categor(?:y|ies|[ií]as?)(?:/[^/]*){0,2}/?$"
+    r"|/(?:archives?|archivos?)(?:/(?:19|20)\d\d(?:/\d\d?){0,2})?/?$"
+    r"|^(?:/[^/]+)?/(?:19|20)\d\d(?:/\d\d?){0,2}/?$",
     re.I,
 )
 _PAGED = re.compile(r"/(?:page|p[áa]gina)/\d+/?$|[?&](?:page|paged|cat|tag|s|q|author)=", re.I)
@@ -75,9 +78,11 @@ def refuse_listing(root: HtmlElement, metadata: Metadata, url: str) -> None:
         body is not None and bool(classes(body) & _LISTING_BODY) and "single" not in classes(body)
     )
     teasers = _teasers(root)
-    if teasers >= 2 and (declared or is_listing_address(url)):
-        raise NotAnArticle(url, "lists other pages")
-    if teasers >= 4 and _share_in_teasers(root) > 0.6:
+    if teasers < 2:
+        return
+    share = _share_in_teasers(root)
+    expected = declared or is_listing_address(url)
+    if (expected and share > 0.3) or (teasers >= 4 and share > 0.6):
         raise NotAnArticle(url, "lists other pages")
 
 

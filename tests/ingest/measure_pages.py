@@ -124,9 +124,24 @@ def extras(document: Document, source: Path) -> str:
     if formulas:
         found = len(_FORMULA.findall(document.text))
         notes.append(f"formulas {found}/{formulas}")
-    if any("mw-headline" in classes(e) for e in root.iter("span")):
-        notes.append(f"sections {len({b.section for b in document.blocks if b.section})}")
+    if paths := _section_paths(root):
+        found_paths = {b.section[: n + 1] for b in document.blocks for n in range(len(b.section))}
+        notes.append(f"sections {len(paths & found_paths)}/{len(paths)}")
     return ", ".join(notes)
+
+
+def _section_paths(root: HtmlElement) -> set[tuple[str, ...]]:
+    """The path of every heading of a MediaWiki page, without the sections that aren't indexed."""
+    paths: set[tuple[str, ...]] = set()
+    stack: list[tuple[int, str]] = []
+    for heading in root.iter(*_HEADINGS):
+        if not any("mw-headline" in classes(inner) for inner in heading.iter("span")):
+            continue
+        level, text = int(heading.tag[1]), _plain(heading)
+        stack = [entry for entry in stack if entry[0] < level] + [(level, text)]
+        if not any(is_appendix(name) for _, name in stack):
+            paths.add(tuple(name for _, name in stack))
+    return paths
 
 
 def _code(pre: HtmlElement) -> str:

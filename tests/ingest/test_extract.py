@@ -396,6 +396,13 @@ def test_a_list_of_posts_is_refused(url: str) -> None:
         document(f"<main><h1>Posts</h1>{teasers}</main>", url=url)
 
 
+def test_a_post_with_links_to_others_under_it_is_no_list() -> None:
+    others = "".join(f'<div><h3><a href="/posts/{n}">Post {n}</a></h3></div>' for n in range(6))
+    head = '<script type="application/ld+json">{"@type": "Blog"}</script>'
+    page = document(f"<main><h1>One</h1>{PROSE}{PROSE}<section>{others}</section></main>", head)
+    assert "Paragraph number 1" in page.text
+
+
 def test_a_bare_list_of_links_is_refused() -> None:
     items = "".join(
         f'<li><a href="/posts/{n}">How the number {n} came to be a post</a> 2024-01-0{n}</li>'
@@ -403,3 +410,27 @@ def test_a_bare_list_of_links_is_refused() -> None:
     )
     with pytest.raises(NotAnArticle):
         document(f"<main><h1>Archive</h1><ul>{items}</ul></main>")
+
+
+# hostile markup
+
+
+@pytest.mark.parametrize(
+    "markup",
+    [
+        "<p>zero &#0; byte &#x1f; and surrogate &#xD800; and more words to read here</p>",
+        "<p>\x00control\x01 characters and more words to read in this paragraph</p>",
+        '<p>a <a rel="tag" href="http://[bad/tags/x">broken link</a> and more words to read here</p>',
+        '<link rel="canonical" href="http://[bad">',
+        '<link rel="alternate" hreflang="es" href="http://[bad">',
+        "<ol start=x><li value=y>words</li></ol>",
+        "<table><tr><td rowspan=99999 colspan=99999>a</td><td>b</td></tr><tr><td>c</td></tr></table>",
+        "<math><mfrac></mfrac><msup></msup><mmultiscripts></mmultiscripts></math>",
+        "<math><mi<ol>x</mi></math>",
+        "<div>" * 3000 + "deep words" + "</div>" * 3000,
+        "<span>" * 3000 + "deep words",
+        "<ul><li>" * 3000 + "deep words",
+    ],
+)
+def test_broken_markup_doesnt_break_the_build(markup: str) -> None:
+    assert "Paragraph number 0 ends here." in article(f"<div>{markup}</div>").text
