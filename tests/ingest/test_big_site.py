@@ -18,7 +18,7 @@ from rag.ingest.fetch import Limits
 from rag.ingest.sources import Report, Source, collect
 from tests.ingest.server import Reply, Site, moved, page
 
-LIMITS = Limits(delay=0, timeout=0.4, attempts=2, backoff=0.01, max_bytes=2_000_000)
+LIMITS = Limits(delay=0, timeout=1.0, attempts=2, backoff=0.01, max_bytes=2_000_000)
 WORDS = (
     "index query vector passage window token answer source sentence model cache measure recall "
     "threshold language corpus page section weight layer batch latency memory thread server"
@@ -45,7 +45,7 @@ def post(number: int, note: str = "") -> str:
 
 def hang(handler: BaseHTTPRequestHandler) -> None:
     """Says nothing until the client has left."""
-    time.sleep(1.0)
+    time.sleep(3.0)
 
 
 def trickle(handler: BaseHTTPRequestHandler) -> None:
