@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import secrets
 import socket
+import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -92,6 +93,8 @@ def serve(
     Raises FootnoteError when the address can't be used, the feedback file can't be written, or no
     public link is to be had.
     """
+    # Gradio uses a name that Starlette has given up; that is nothing the log's reader can change.
+    warnings.filterwarnings("ignore", message="'HTTP_422", module="gradio")
     listener = listener or bind(settings)
     app = create_app(answerer, settings, about=about, published=published)
     config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=2)

@@ -17,7 +17,7 @@ PASSAGE = (
     "that score are not portable between encoders, so they are calibrated on each collection."
 )
 CODE_PASSAGE = (
-    "The scale is chosen per channel.\n\n"
+    "## Scales\n\nThe scale is chosen per channel.\n\n"
     "```python\nscale = abs(w).max(axis=1) / 127\nq = (w / scale[:, None]).round()\n```\n\n"
     "| format | size |\n| --- | --- |\n| fp32 | 4 bytes |\n| int8 | 1 byte |\n\n"
     "The error is bounded by $$|w - s q| \\le \\frac{s}{2}$$ for every weight."
@@ -176,7 +176,9 @@ class ScriptedAnswerer:
 
 
 def _empty(answer: Answer) -> Answer:
-    return replace(answer, answer="", citations=(), suggestions=(), nearest=(), withheld=0)
+    return replace(
+        answer, outcome="error", answer="", citations=(), suggestions=(), nearest=(), withheld=0
+    )
 
 
 def _script(done: Answer, question: str, spanish: bool) -> Answer:

@@ -43,6 +43,7 @@ def test_the_wait_is_explained(visit: Visit, site: Site) -> None:
     ask(page, GATE, wait=False)
     for stage in ("Searching", "Reading", "Writing"):
         expect(page.locator(".stage")).to_contain_text(stage)
+        expect(page.locator(".label")).to_have_count(0)
     page.wait_for_selector("#send")
     expect(page.locator(".stage")).to_have_count(0)
 
@@ -118,6 +119,8 @@ def test_the_link_opens_the_page_at_the_sentence(visit: Visit) -> None:
     assert end == "are calibrated on each collection."
     assert link.get_attribute("target") == "_blank"
     assert "noopener" in (link.get_attribute("rel") or "")
+    page.locator(".marker").last.click()
+    expect(page.locator(".card.open .heading")).to_have_text("Scales")
     code = unquote(page.locator(".footnotes a").last.get_attribute("href") or "")
     assert code == "https://blog.example/posts/int8#:~:text=scale = abs(w).max(axis=1) / 127"
 

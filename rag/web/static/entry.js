@@ -14,7 +14,7 @@ export function entryContent(entry, { stage, last, chips, feedback, info }) {
   return [
     h("h2", { class: "asked", id: `asked-${entry.id}` }, h("span", { class: "unseen" }, `${words().you}: `), entry.question),
     answer && changedQuery(entry) && h("p", { class: "quiet searched" }, words().searched(answer.search_query)),
-    answer && h("div", { class: `answer ${answer.outcome}`, lang: answer.language }, ...answerContent(answer, info)),
+    answer && h("div", { class: stage ? "answer" : `answer ${answer.outcome}`, lang: answer.language }, ...answerContent(answer, info, Boolean(stage))),
     stage ? h("p", { class: "stage" }, h("span", { class: "pulse", "aria-hidden": "true" }), stage) : outcome(entry),
     !stage && answer?.withheld > 0 && h("p", { class: "quiet withheld" }, words().withheld(answer.withheld)),
     answer && footnotes(answer),
@@ -24,10 +24,11 @@ export function entryContent(entry, { stage, last, chips, feedback, info }) {
   ].filter(Boolean);
 }
 
-function answerContent(answer, info) {
+function answerContent(answer, info, growing) {
   const byNumber = new Map(answer.citations.map((citation) => [citation.n, citation]));
-  const speaker = info?.mode === "interview" && answer.outcome !== "error" ? info.title : null;
-  const label = answer.outcome === "refused" ? words().refused : answer.outcome === "error" ? words().failed : speaker;
+  const speaker = info?.mode === "interview" && answer.answer ? info.title : null;
+  // The outcome of an answer that is still growing isn't known.
+  const label = (growing ? null : { refused: words().refused, error: words().failed }[answer.outcome]) ?? speaker;
   return [
     label && h("p", { class: "label", lang: speaker === label ? null : document.documentElement.lang }, label),
     ...render(answer.answer, { marker: (n) => (byNumber.has(n) ? marker(byNumber.get(n)) : null) }),

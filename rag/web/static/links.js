@@ -39,7 +39,7 @@ function textFragment(quote) {
   // The browser searches the page as shown: fences, ticks and list marks don't stand there.
   const line = quote
     .split("\n")
-    .map((part) => part.replace(/^\s*(```.*|[-*•]\s+|\d+[.)]\s+)/, "").replace(/[`|]/g, " "))
+    .map((part) => part.replace(/^\s*(```.*|#{1,6}\s+|[-*•]\s+|\d+[.)]\s+)/, "").replace(/[`|]/g, " "))
     .filter((part) => part.trim() && !/^[\s:-]+$/.test(part))
     .join(" ");
   const shown = line.split("$").sort((a, b) => b.length - a.length)[0];

@@ -114,7 +114,7 @@ function card(citation, open) {
     { class: open ? "card open" : "card", "data-card": String(citation.n) },
     h("h3", { tabindex: "-1" }, title),
     citation.section && h("p", { class: "path" }, path(citation)),
-    open ? passage(citation) : h("blockquote", { lang: citation.language }, ...render(citation.quote)),
+    open ? passage(citation) : h("blockquote", { lang: citation.language }, ...render(citation.quote, { headings: true })),
     h("p", { class: "facts" }, facts.join(" · ")),
     href
       ? h("p", { class: "open-page" }, h("a", { href, target: "_blank", rel: "noopener noreferrer" }, t.open, icon("out")))
@@ -127,7 +127,7 @@ function passage(citation) {
   const body = h("div", { class: "passage", lang: citation.language });
   // A passage that doesn't hold the quote letter by letter still shows it, above.
   if (!highlight) body.append(h("p", {}, h("mark", {}, citation.quote)));
-  body.append(...render(citation.passage, { highlight }));
+  body.append(...render(citation.passage, { highlight, headings: true }));
   return body;
 }
 

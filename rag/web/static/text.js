@@ -7,6 +7,7 @@ import { formula } from "./formula.js";
 const FENCE = /^\s*(`{3,}|~{3,})\s*([\w+#.-]*)\s*$/;
 const ROW = /^\s*\|.*\|\s*$/;
 const RULE_ROW = /^\s*\|(\s*:?-+:?\s*\|)+\s*$/;
+const HEADING = /^#{1,6}\s+(?=\S)/;
 const ITEM = /^(\s*)([-*•]|\d{1,3}[.)])\s+(?=\S)/;
 const INLINE = new RegExp(
   [
@@ -22,8 +23,11 @@ const INLINE = new RegExp(
 // Between single dollars stands a formula only if it looks like one: prices don't.
 const LOOKS_LIKE_MATHS = /[\\^_=<>{}+]|^[A-Za-z]$|^[A-Za-z]+\(/;
 
-/** The blocks of `text`, each with the range [start, end) of the source that it shows. */
-export function blocks(text) {
+/**
+ * The blocks of `text`, each with the range [start, end) of the source that it shows. Only a
+ * passage has `headings`: there they are the index's own marks.
+ */
+export function blocks(text, headings = false) {
   const lines = [];
   let offset = 0;
   for (const line of text.split("\n")) {
@@ -35,8 +39,12 @@ export function blocks(text) {
   while (at < lines.length) {
     const line = lines[at];
     const fence = FENCE.exec(line.text);
+    const heading = headings && HEADING.exec(line.text);
     if (!line.text.trim()) at += 1;
-    else if (fence) {
+    else if (heading) {
+      found.push({ kind: "heading", start: line.start + heading[0].length, end: line.end });
+      at += 1;
+    } else if (fence) {
       let close = at + 1;
       while (close < lines.length && !closes(lines[close].text, fence[1])) close += 1;
       const start = Math.min(line.end + 1, text.length);
@@ -68,7 +76,7 @@ export function blocks(text) {
       do at += 1;
       while (
         at < lines.length && lines[at].text.trim() && !FENCE.test(lines[at].text) &&
-        !ROW.test(lines[at].text) && !ITEM.test(lines[at].text)
+        !ROW.test(lines[at].text) && !ITEM.test(lines[at].text) && !(headings && HEADING.test(lines[at].text))
       );
       found.push({ kind: "paragraph", start: lines[first].start, end: lines[at - 1].end });
     }
@@ -107,7 +115,7 @@ export function pieces(text, start, end) {
  * Elements that show `text`. `marker(n)` returns what stands for `[n]`, or null for text.
  * `highlight` is a range [start, end) of the source to mark.
  */
-export function render(text, { marker = () => null, highlight = null } = {}) {
+export function render(text, { marker = () => null, highlight = null, headings = false } = {}) {
   const plain = (start, end) => {
     if (!highlight || highlight[1] <= start || highlight[0] >= end) return [text.slice(start, end)];
     const from = Math.max(start, highlight[0]);
@@ -131,13 +139,13 @@ export function render(text, { marker = () => null, highlight = null } = {}) {
     }
     return shown;
   };
-  return blocks(text).map((block) => {
+  return blocks(text, headings).map((block) => {
     if (block.kind === "code") {
       return h("pre", { tabindex: "0", "data-language": block.language || null }, h("code", {}, ...plain(block.start, block.end)));
     }
     if (block.kind === "table") return table(text, block, inline);
     if (block.kind === "list") return list(block, inline);
-    return h("p", {}, ...inline(block.start, block.end));
+    return h("p", { class: block.kind === "heading" ? "heading" : null }, ...inline(block.start, block.end));
   });
 }
 
