@@ -6,6 +6,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+from rag.search import store
 from rag.settings import Settings
 from rag.types import FootnoteError
 
@@ -25,12 +26,18 @@ def main() -> int:
         from rag.web.server import bind, serve
 
         listener = bind(settings)  # a port in use is said before the models are loaded
-        from rag.answer.load import load_answerer
-        from rag.prepare import build_missing
+        if not store.names(settings.artifacts_dir):
+            from rag.prepare import build_demo  # needs what serving doesn't
 
-        build_missing(settings)
+            build_demo(settings, only_missing=True)
+        from rag.answer.load import load_answerer
+        from rag.corpus import published_pages
+
         answerer, about = load_answerer(settings)
-        serve(answerer, settings, share=options.share, about=about, listener=listener)
+        serve(
+            answerer, settings, share=options.share, about=about, published=published_pages(),
+            listener=listener,
+        )  # fmt: skip
     except FootnoteError as error:
         print(error, file=sys.stderr)
         return 1

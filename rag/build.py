@@ -114,7 +114,10 @@ def _chunks(
 ) -> list[Chunk]:
     """Of all documents and of an overview page in each language."""
     index = _index_address(documents)
-    pages = [*documents, *(overview(documents, spoken, title, index) for spoken in LANGUAGES)]
+    pages = list(documents)
+    for spoken in LANGUAGES:
+        own = [d for d in documents if d.language == spoken] or documents
+        pages.append(overview(own, spoken, title, index))
     chunks = [
         piece
         for page in pages

@@ -13,17 +13,11 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from urllib.parse import unquote
 
 from rag.build import Plan
+from rag.corpus import BLOG, CORPUS, PEOPLE, file_of
 from rag.ingest.sources import Source
 from rag.search.analyse import fold
-
-CORPUS = Path(__file__).parent.parent / "corpus"
-BLOG = "https://smallmodels.example"
-PEOPLE = "https://people.example"
-PUBLISHED = {BLOG: CORPUS / "blog", PEOPLE: CORPUS / "people"}
-"""Public address → the folder that holds its pages."""
 
 
 @contextmanager
@@ -38,20 +32,6 @@ def demo_plans() -> Iterator[list[Plan]]:
             name = re.sub(r"[^a-z0-9]+", "-", fold(page.stem)).strip("-")
             plans.append(Plan(name, source, delay=0.0))
         yield plans
-
-
-def file_of(folder: Path, address: str) -> Path | None:
-    """The file behind a path of a published site: `/a/` is `a/index.html`, `/wiki/B` is `wiki/B.html`.
-
-    None when there is none, or when the path leads out of the folder.
-    """
-    path = (folder / unquote(address).lstrip("/")).resolve()
-    if not path.is_relative_to(folder.resolve()):
-        return None
-    for candidate in (path, path / "index.html", path.with_name(f"{path.name}.html")):
-        if candidate.is_file():
-            return candidate
-    return None
 
 
 class _Pages(http.server.SimpleHTTPRequestHandler):

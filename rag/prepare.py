@@ -13,9 +13,9 @@ from tqdm import tqdm
 from rag.build import Built, Plan, build_collection
 from rag.demo import demo_plans
 from rag.ingest.sources import Source, SourceKind
+from rag.llm.build import ensure_models
 from rag.llm.encoder import OnnxEncoder
 from rag.llm.generate import OnnxLanguageModel
-from rag.llm.build import ensure_models
 from rag.llm.question_writer import QuestionWriter
 from rag.search import store
 from rag.search.analyse import fold
@@ -23,12 +23,6 @@ from rag.settings import Settings
 from rag.types import FootnoteError
 
 SOURCES: tuple[SourceKind, ...] = ("sitemap", "feed", "urls", "html", "wikipedia")
-
-
-def build_missing(settings: Settings) -> None:
-    """Builds the demo when there is no collection at all, so that a first start has one."""
-    if not store.names(settings.artifacts_dir):
-        build_demo(settings, only_missing=True)
 
 
 def build_demo(settings: Settings, *, only_missing: bool) -> None:

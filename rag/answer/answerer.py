@@ -8,17 +8,30 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from rag.answer import followup, language, prompt, smalltalk, texts
-from rag.answer.check import Checker, Passage, Support
+from rag.answer.check import Checker, Passage
 from rag.answer.footnotes import Footnotes
-from rag.ingest.sentences import sentences
+from rag.answer.writing import Writing
 from rag.llm.protocol import LanguageModel
 from rag.search.gate import Gate, Verdict
 from rag.search.search import Found, Searcher
 from rag.settings import Settings
-from rag.types import Answer, CollectionInfo, Language, Nearest, Outcome, Stage, Timings, Turn
+from rag.types import (
+    Answer,
+    CollectionInfo,
+    Language,
+    Message,
+    Nearest,
+    Outcome,
+    Stage,
+    Timings,
+    Turn,
+)
 
 log = logging.getLogger(__name__)
 _NEAREST = 3
+_SENTENCES = 4
+_BEGUN_SENTENCES = 2
+"""Most sentences of an answer; of one that was begun with a passage's words, and copies on."""
 
 
 @dataclass(frozen=True)
@@ -206,75 +219,72 @@ class Answerer:
         progress: _Progress,
         stop: Callable[[], bool],
     ) -> Iterator[Answer]:
-        """Streams the model's sentences, each kept only when the check finds its support."""
+        """Streams the model's sentences, each kept only when the check finds its support.
+
+        When none holds, the model gets one more turn, begun with the words of the nearest sentence:
+        a small model that starts to copy goes on copying.
+        """
         notes = prompt.select(found.query, found.vector, passages, self._llm.count_tokens)
         checker = Checker(question, spoken, passages, collection.searcher.encoder)
         footnotes = Footnotes(passages, by_section=collection.info.mode == "interview")
+        writing = Writing(checker, footnotes, spoken)
+        messages = prompt.messages(question, context, notes, spoken)
+        yield from self._turn(messages, "", _SENTENCES, writing, progress, stop)
+        begin = prompt.beginning(found.query, found.vector, passages, spoken)
+        if begin and not footnotes.citations and not stop():
+            progress.answer = replace(progress.answer, route=(*progress.answer.route, "begun"))
+            yield from self._turn(messages, begin, _BEGUN_SENTENCES, writing, progress, stop)
+
+    def _turn(
+        self,
+        messages: Sequence[Message],
+        begin: str,
+        most: int,
+        writing: Writing,
+        progress: _Progress,
+        stop: Callable[[], bool],
+    ) -> Iterator[Answer]:
+        """One turn of the model: up to `most` sentences that hold, ended early when its first doesn't."""
+        held_back = writing.withheld
         generation = self._llm.generate(
-            prompt.messages(question, context, notes, spoken),
-            max_tokens=self._settings.max_output_tokens,
-            stop=stop,
+            messages, max_tokens=self._settings.max_output_tokens, begin=begin, stop=stop
         )
-        withheld, pending, dropping = 0, "", False
-
-        def settle(sentence: str) -> None:
-            nonlocal withheld
-            support = checker.check(footnotes.bare(sentence))
-            if isinstance(support, Support):
-                footnotes.add(sentence, support)
-            else:
-                withheld += 1
-                log.info("withheld (%s): %s", support.reason, sentence)
-
+        writing.add(begin)
         for piece in generation:
-            pending += piece
-            whole, pending = _split(pending, spoken)
-            for sentence in whole:
-                settle(sentence)
-            dropping = bool(pending) and not checker.may_go_on(pending)
-            draft = "" if dropping else footnotes.bare(pending)
-            if draft.strip() and not progress.timings.first_token_ms:
+            writing.add(piece)
+            draft = writing.draft
+            if draft and not progress.timings.first_token_ms:
                 first = progress.milliseconds()
                 progress.timings = replace(progress.timings, first_token_ms=first)
-            yield progress.partial(
-                "writing",
-                outcome="answered",
-                answer=footnotes.text,
-                citations=footnotes.citations,
-                withheld=withheld,
-                draft=draft,
-            )
-            if checker.exhausted:
+            yield _written(progress, writing, draft)
+            failed = writing.withheld > held_back and not writing.footnotes.citations
+            if failed or writing.is_over or writing.footnotes.sentences >= most:
+                writing.drop()
                 break
-        if pending.strip() and not stop() and not checker.exhausted:
-            settle(pending.strip())
+        if stop():
+            writing.drop()
+        writing.end()
+        earlier = progress.timings
         progress.timings = replace(
-            progress.timings,
+            earlier,
             prompt_tokens=generation.prompt_tokens,
-            cached_tokens=generation.cached_tokens,
-            output_tokens=generation.output_tokens,
+            cached_tokens=generation.cached_tokens
+            if not earlier.prompt_tokens
+            else earlier.cached_tokens,
+            output_tokens=earlier.output_tokens + generation.output_tokens,
         )
-        yield progress.partial(
-            "writing",
-            answer=footnotes.text,
-            citations=footnotes.citations,
-            withheld=withheld,
-            draft="",
-        )
+        yield _written(progress, writing, "")
 
 
-def _split(text: str, spoken: Language) -> tuple[list[str], str]:
-    """The whole sentences at the front of a text that is still being written, and the rest.
-
-    Inside an open code fence nothing is whole.
-    """
-    if text.count("```") % 2:
-        return [], text
-    found = sentences(text, spoken)
-    if len(found) < 2:
-        return [], text
-    last = text.rindex(found[-1])
-    return found[:-1], text[last:]
+def _written(progress: _Progress, writing: Writing, draft: str) -> Answer:
+    return progress.partial(
+        "writing",
+        outcome="answered",
+        answer=writing.footnotes.text,
+        citations=writing.footnotes.citations,
+        withheld=writing.withheld,
+        draft=draft,
+    )
 
 
 def _language(question: str, history: Sequence[Turn], collection: Collection | None) -> Language:

@@ -20,6 +20,7 @@ class Footnotes:
         self._by_section = by_section
         self._citations: dict[str, Citation] = {}
         self.text = ""
+        self.sentences = 0
 
     @property
     def citations(self) -> tuple[Citation, ...]:
@@ -51,6 +52,7 @@ class Footnotes:
             passage=chunk.text,
             quotes=(support.quote,),
         )
+        self.sentences += 1
         bare = self.bare(sentence).strip()
         block = bare.startswith(("```", "- ", "* ")) or self.text.endswith("```")
         between = "" if not self.text else "\n" if block else " "

@@ -6,7 +6,7 @@ import json
 import logging
 
 from rag.answer.answerer import Answerer, Collection
-from rag.llm.build import ensure_models
+from rag.llm.build import Models, ensure_models
 from rag.llm.encoder import OnnxEncoder
 from rag.llm.generate import OnnxLanguageModel
 from rag.search import store

@@ -6,6 +6,7 @@ what it reads; the rules are in code.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 
 from rag.answer.check import Passage
@@ -13,15 +14,29 @@ from rag.search import analyse
 from rag.search.vectors import Vectors
 from rag.types import Language, Message
 
-BUDGET = 260
+BUDGET = 300
 """Tokens of passages that the model reads for one answer."""
+_FIRST_SHARE = 0.65
+_BEGUN_WITH = 4
+"""Words of a sentence that are enough for a model to go on copying it."""
+_LEAST = 30
+"""With fewer tokens left no further passage is begun."""
 _NOT_PROSE = 0.04
 """Code, headings and table rows share words with many questions and answer few."""
+# A question, something too short, or a sentence that leans on the one before it.
+_LEANS = re.compile(
+    r"[?:]\s*$|^\S+(?:\s+\S+){0,3}$|"
+    r"^(?:it|this|that|these|those|they|he|she|and|but|so|or|then|both|eso|esto|esta|este|ese|esa|"
+    r"y|pero|asi|ambos|tambien|no|yes)\b",
+    re.I,
+)
+_WANTS_CODE = re.compile(
+    r"\b(?:code|snippet|function|script|class|import|implement\w*|codigo|funcion|clase|programa)\b"
+)
 _SYSTEM: dict[Language, str] = {
-    "en": "You answer a reader's question from notes. Use only what the notes say. "
-    "Answer in English, in one to three plain sentences.",
-    "es": "Respondes a la pregunta de un lector a partir de unas notas. Usa solo lo que dicen las "
-    "notas. Responde en español, con una a tres frases sencillas.",
+    "en": "Answer the question with one or two sentences copied word for word from the notes.",
+    "es": "Responde a la pregunta en español, con una o dos frases copiadas palabra por palabra de "
+    "las notas.",
 }
 _NOTES: dict[Language, str] = {"en": "Notes", "es": "Notas"}
 _QUESTION: dict[Language, str] = {"en": "Question", "es": "Pregunta"}
@@ -49,41 +64,96 @@ def select(
     count_tokens: Callable[[str], int],
     budget: int = BUDGET,
 ) -> str:
-    """The sentences nearest to the question, each with the one before it, in reading order.
+    """Of each passage the run of sentences that is nearest to the question, under its title.
 
-    Nearness is cosine plus the share of the question's words that a sentence holds. Each passage
-    stands under its title.
+    The first passage gets up to `_FIRST_SHARE` of the budget, the others what is left, in order. A
+    run keeps what sentences need to be understood: those around them.
     """
-    asked = {
-        analyse.stem(w.folded, x) for w in analyse.content_words(question) for x in ("en", "es")
-    }
-    ranked: list[tuple[float, int, int]] = []
+    notes, left = [], budget
     for n, passage in enumerate(passages):
-        cosines = passage.vectors @ vector
-        for i, cosine in enumerate(cosines):
-            held = set(analyse.terms(passage.sentence(i), passage.chunk.language))
-            words = len(asked & held) / (len(asked) / 2 or 1)
-            apart = 0 if passage.is_prose(i) else _NOT_PROSE
-            ranked.append((float(cosine) + 0.1 * words - 0.015 * n - apart, n, i))
-    ranked.sort(reverse=True)
-    chosen: set[tuple[int, int]] = set()
-    spent = 0
-    for _, n, i in ranked:
-        beside = [j for j in (i - 1, i + 1) if 0 <= j < len(passages[n].vectors)]
-        wanted = [(n, i), *((n, j) for j in beside if passages[n].is_prose(j))]
-        for place in wanted:
-            if place in chosen:
-                continue
-            cost = count_tokens(passages[n].sentence(place[1])) + 1
-            if spent + cost <= budget or not chosen:
-                chosen.add(place)
-                spent += cost
-        if spent >= budget * 0.9:
-            break
-    parts = []
-    for n, passage in enumerate(passages):
-        lines = [passage.sentence(i) for m, i in sorted(chosen) if m == n]
+        if n and passage.chunk.kind == "overview":
+            continue  # it names every subject of the collection, and answers only for the whole
+        allowed = left if n else round(budget * _FIRST_SHARE)
+        lines, spent = _run(passage, nearness(question, vector, passage), count_tokens, allowed)
         if lines:
-            heading = passage.chunk.title.strip()
-            parts.append(f"[{heading}]\n" + "\n".join(lines))
-    return "\n\n".join(parts)
+            notes.append("\n".join((f"## {_heading(passage)}", *lines)))
+            left -= spent
+        if left < _LEAST:
+            break
+    return "\n\n".join(notes)
+
+
+def beginning(
+    question: str, vector: Vectors, passages: Sequence[Passage], language: Language
+) -> str | None:
+    """The first words of the sentence that is nearest to the question, to begin an answer with.
+
+    None when no sentence in the answer's language holds half of the question's words.
+    """
+    best: tuple[float, str] | None = None
+    asked = [analyse.stem(w.folded, language) for w in analyse.content_words(question)]
+    for passage in passages:
+        if passage.chunk.language != language or not asked:
+            continue
+        heading = set(analyse.terms(passage.chunk.section or "", language))
+        for i, near in enumerate(nearness(question, vector, passage)):
+            held = set(analyse.terms(passage.sentence(i), language)) | heading
+            enough = sum(stem in held for stem in asked) >= len(asked) / 2
+            sentence = passage.sentence(i)
+            if not enough or not passage.is_prose(i) or _LEANS.search(sentence):
+                continue
+            if best is None or near > best[0]:
+                best = (near, sentence)
+    return " ".join(best[1].split()[:_BEGUN_WITH]) if best else None
+
+
+def nearness(question: str, vector: Vectors, passage: Passage) -> list[float]:
+    """Of each sentence: its cosine with the question, and the share of the question that it holds.
+
+    The headings above a sentence count as if they stood in it.
+    """
+    language = passage.chunk.language
+    asked = [
+        {analyse.stem(w.folded, x) for x in ("en", language)}
+        for w in analyse.content_words(question)
+    ]
+    heading = set(analyse.terms(passage.chunk.section or "", language))
+    wants_code = bool(_WANTS_CODE.search(analyse.fold(question)))
+    scores = []
+    for i, cosine in enumerate(passage.vectors @ vector):
+        held = set(analyse.terms(passage.sentence(i), language)) | heading
+        words = sum(bool(stems & held) for stems in asked) / (len(asked) or 1)
+        apart = 0.0 if wants_code or passage.is_prose(i) else _NOT_PROSE
+        scores.append(float(cosine) + 0.1 * words - apart)
+    return scores
+
+
+def _run(
+    passage: Passage, near: list[float], count_tokens: Callable[[str], int], budget: int
+) -> tuple[list[str], int]:
+    """The nearest sentence, grown to both sides, the nearer side first, while the budget allows."""
+    if not near:
+        return [], 0
+    costs = [count_tokens(passage.sentence(i)) + 1 for i in range(len(near))]
+    best = max(
+        (i for i, cost in enumerate(costs) if cost <= budget), key=near.__getitem__, default=None
+    )
+    if best is None:
+        return [], 0
+    chosen, spent = {best}, costs[best]
+    low, high = best - 1, best + 1
+    while low >= 0 or high < len(near):
+        up = high < len(near) and (low < 0 or near[high] >= near[low])
+        i = high if up else low
+        low, high = (low, high + 1) if up else (low - 1, high)
+        if spent + costs[i] <= budget:
+            chosen.add(i)
+            spent += costs[i]
+        elif passage.is_prose(i):
+            break  # a code block that is too long is skipped; prose ends the run
+    return [passage.sentence(i) for i in sorted(chosen)], spent
+
+
+def _heading(passage: Passage) -> str:
+    section = (passage.chunk.section or "").rpartition(" > ")[2]
+    return f"{passage.chunk.title}: {section}" if section else passage.chunk.title

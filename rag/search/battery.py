@@ -66,6 +66,18 @@ def read_battery(path: Path) -> list[Labelled]:
     return battery
 
 
+# An interrogative, its verb soon after, and something behind it: what a reader would type.
+_WELL_FORMED = {
+    "en": re.compile(
+        r"(?:What|Which|Who|Why|When|Where|How)(?: \w+){0,2} (?:is|are|was|were|do|does|did|can|"
+        r"should|has|have|had|will|would)\b(?: \S+){2,10}\?"
+    ),
+    "es": re.compile(
+        r"¿(?:Qué|Cuál|Cuáles|Quién|Por qué|Cuándo|Dónde|Cómo|Cuánt[oa]s?)(?: \S+){2,10}\?"
+    ),
+}
+
+
 def openers(
     searcher: Searcher, gate: Gate, battery: Sequence[Labelled], k: int
 ) -> dict[str, list[str]]:
@@ -78,7 +90,9 @@ def openers(
     for language, by_mode in _OVERVIEW.items():
         ranked = []
         for labelled in battery:
-            if labelled.language != language or not labelled.page or len(labelled.question) > 90:
+            if labelled.language != language or not labelled.page:
+                continue
+            if not _WELL_FORMED[language].fullmatch(labelled.question):
                 continue
             result = searcher.search(labelled.question, k, language)
             verdict = gate.decide(labelled.question, result, language)
@@ -106,7 +120,7 @@ def _clean(text: str) -> str | None:
     match = re.search(r"[¿A-ZÁÉÍÓÚÑ][^?\n]{12,200}\?", text)
     if not match:
         return None
-    question = match.group().strip()
+    question = " ".join(match.group().split())
     if _POINTS_AT_TEXT.search(analyse.fold(question)) or len(analyse.content_words(question)) < 2:
         return None
     return question

@@ -18,7 +18,7 @@ import numpy as np
 from filelock import FileLock
 from numpy.typing import NDArray
 
-from rag.search.vectors import FaissIndex, Vectors
+from rag.search.vectors import FaissIndex
 from rag.types import Chunk, CollectionInfo, FootnoteError, Mode
 
 FORMAT = 1
@@ -84,7 +84,7 @@ def save(
     manifest: Manifest,
     chunks: Sequence[Chunk],
     index: FaissIndex,
-    sentence_vectors: Vectors,
+    sentence_vectors: NDArray[np.floating],
 ) -> None:
     """Writes the collection whole or not at all. Raises FootnoteError when it can't be written."""
     building = _building(folder)

@@ -1,0 +1,78 @@
+"""The text of an answer while the model writes it: whole sentences are checked and kept or held back."""
+
+from __future__ import annotations
+
+import logging
+import re
+
+from rag.answer.check import Checker, Support
+from rag.answer.footnotes import Footnotes
+from rag.ingest.sentences import sentences
+from rag.types import Language
+
+log = logging.getLogger(__name__)
+_ONLY_MARKS = re.compile(r"[\W_]*\Z")
+
+
+class Writing:
+    """Takes the model's pieces; what has been checked stands in `footnotes`."""
+
+    def __init__(self, checker: Checker, footnotes: Footnotes, language: Language) -> None:
+        self.footnotes = footnotes
+        self.withheld = 0
+        """Sentences that the model wrote and the check kept back."""
+        self._checker = checker
+        self._language = language
+        self._pending = ""
+
+    @property
+    def draft(self) -> str:
+        """The sentence that is being written; empty once it has something that no passage has."""
+        if self._pending and self._checker.may_go_on(self._pending):
+            return self.footnotes.bare(self._pending).lstrip()
+        return ""
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the model has begun to repeat itself; nothing new comes after that."""
+        return self._checker.exhausted
+
+    def add(self, piece: str) -> None:
+        """Takes a piece of text, and settles the sentences that it completes."""
+        whole, self._pending = _split(self._pending + piece, self._language)
+        for sentence in whole:
+            self._settle(sentence)
+
+    def end(self) -> None:
+        """The model's turn is over: what is pending is its last sentence."""
+        rest, self._pending = self._pending, ""
+        if not self.is_over:
+            self._settle(rest)
+
+    def drop(self) -> None:
+        """The sentence that is being written is not wanted any more."""
+        self._pending = ""
+
+    def _settle(self, sentence: str) -> None:
+        bare = self.footnotes.bare(sentence).strip()
+        if _ONLY_MARKS.match(bare):
+            return
+        result = self._checker.check(bare)
+        if isinstance(result, Support):
+            self.footnotes.add(bare, result)
+        else:
+            self.withheld += 1
+            log.debug("withheld (%s): %s", result.reason, bare)
+
+
+def _split(text: str, language: Language) -> tuple[list[str], str]:
+    """The whole sentences at the front of a text that is still being written, and the rest.
+
+    Inside an open code fence nothing is whole.
+    """
+    if text.count("```") % 2:
+        return [], text
+    found = sentences(text, language)
+    if len(found) < 2:
+        return [], text
+    return found[:-1], text[text.rindex(found[-1]) :]
