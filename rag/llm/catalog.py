@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from rag.llm.processor import adds_without_saturating
+
 Kind = Literal["llm", "embedder"]
 Source = Literal["local", "hub", "packages"]
 
-RECIPE = {"llm": 1, "embedder": 1}
+RECIPE = {"llm": 2, "embedder": 1}
 """Raised whenever the build makes other files from the same inputs; older builds are ignored."""
 
 HUB_LLM = "Qwen/Qwen2.5-0.5B-Instruct"
@@ -32,6 +34,8 @@ class Choice:
     def folder_name(self) -> str:
         """The build's folder: readable, and different for each source, model and recipe."""
         key: list[object] = [self.kind, self.source, self.name, self.revision, RECIPE[self.kind]]
+        if self.kind == "llm":  # the weights' bytes depend on it
+            key.append(adds_without_saturating())
         if self.source == "local":
             key.append(_state(Path(self.name)))
         digest = hashlib.sha256(json.dumps(key).encode()).hexdigest()[:12]

@@ -14,7 +14,7 @@ from rag.settings import Settings
 from rag.types import FootnoteError
 
 # What an unreachable hub may cost in all, name resolution (which has no timeout of its own) included.
-_PROBE_SECONDS = 4.0
+_PROBE_SECONDS = 3.0
 _VARIABLE = {"llm": "RAG_LLM", "embedder": "RAG_EMBEDDER"}
 _HUB_DEFAULT = {"llm": HUB_LLM, "embedder": HUB_EMBEDDER}
 log = logging.getLogger(__name__)

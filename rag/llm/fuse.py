@@ -20,6 +20,8 @@ from rag.llm.graph import MICROSOFT, Graph
 # queries and keys, sliding windows, other rotary scalings) keep the attention they were exported with.
 _FUSABLE = {"llama", "qwen2"}
 _MAX_POSITIONS = 8192
+LOGITS_INPUT = "num_logits/hidden"
+"""What the vocabulary projection reads, once `limit_logits` has been there."""
 
 
 def limit_logits(graph: Graph) -> None:
@@ -38,9 +40,9 @@ def limit_logits(graph: Graph) -> None:
             graph.add_weight("num_logits/end", np.array([np.iinfo(np.int64).max])),
             graph.add_weight("num_logits/axis", np.array([1])),
         ],
-        ["num_logits/hidden"],
+        [LOGITS_INPUT],
     )
-    graph.rewire(hidden, "num_logits/hidden")
+    graph.rewire(hidden, LOGITS_INPUT)
     graph.replace([reader], [minus, last, reader])
     graph.inputs.append(helper.make_tensor_value_info("num_logits", TensorProto.INT64, [1]))
     for output in graph.outputs:

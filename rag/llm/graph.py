@@ -34,6 +34,10 @@ class Graph:
         self._constants = {
             node.output[0]: node for node in self.nodes if node.op_type == "Constant"
         }
+        # The exporter stores equal weights once, and names the others through Identity.
+        for node in [node for node in self.nodes if node.op_type == "Identity"]:
+            if node.input[0] in self._stored:
+                self.rewire(node.output[0], node.input[0])
 
     # -- looking
 

@@ -13,40 +13,83 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper
 
+from rag.llm.fuse import LOGITS_INPUT
 from rag.llm.graph import MICROSOFT, Graph
+from rag.llm.processor import adds_without_saturating
 
 _ZERO = 128
-"""The unsigned byte that stands for 0. Unsigned weights too: without VNNI, processors add pairs of
-unsigned × signed products in 16 bits and saturate."""
+"""The unsigned byte that stands for an activation of 0."""
 _SMALLEST = 1e-10
 _ROWS = 4096
+"""Rows of a weight matrix that are in memory at once."""
 
 
 def quantise(graph: Graph) -> int:
-    """Quantises every MatMul with a stored matrix, and the embedding table; returns how many."""
+    """Quantises every MatMul with a stored matrix, and the embedding table; returns how many.
+
+    The activations must have the shape (1, tokens, width).
+    """
     graph.require(MICROSOFT, 1)
     _quantise_embedding(graph)
+    signed = adds_without_saturating()
+    graph.add_weight("int8/one", np.array(1, np.float32))
+    graph.add_weight("int8/per_step", np.array(1 / 127, np.float32))
+    graph.add_weight("int8/all_but_tokens", np.array([0, 2]))
+    graph.add_weight("int8/last", np.array([1]))
+    graph.add_weight("int8/zero", np.array(_ZERO, np.uint8))
+    graph.add_weight(
+        "int8/weight_zero", np.array(0, np.int8) if signed else np.array(_ZERO, np.uint8)
+    )
+    graph.nodes[:0] = _zeros()
     groups: dict[str, list[onnx.NodeProto]] = defaultdict(list)
     producers = graph.producers()
     for node in graph.nodes:
         if node.op_type == "MatMul" and _matrix(graph, producers, node) is not None:
             groups[node.input[0]].append(node)
-    graph.add_weight("int8/zero", np.array(_ZERO, np.uint8))
-    graph.add_weight("int8/one", np.array(1, np.float32))
-    graph.add_weight("int8/per_step", np.array(1 / 127, np.float32))
-    graph.add_weight("int8/last", np.array([-1]))
-    graph.add_weight("int8/smallest", np.array(_SMALLEST, np.float32))
+    scaled: dict[str, tuple[str, str]] = {}
     for source, matmuls in groups.items():
-        nodes, quantised, scale = _quantise_rows(source)
-        first = True
-        for matmul in matmuls:
+        late = _take_scale(graph, source, matmuls, scaled)
+        rows, quantised, scale = _quantise_rows(source, late)
+        for i, matmul in enumerate(matmuls):
             weights = _matrix(graph, producers, matmul)
             assert weights is not None
-            new = [*(nodes if first else []), *_linear(graph, matmul, weights, quantised, scale)]
-            graph.replace([matmul], new)
-            first = False
+            name = f"int8/{matmul.name}"
+            values, scales = quantise_columns(weights, signed=signed)
+            graph.add_weight(f"{name}/weights", values)
+            graph.add_weight(f"{name}/scales", scales)
+            product = helper.make_node(
+                "MatMulIntegerToFloat",
+                [
+                    quantised,
+                    f"{name}/weights",
+                    "int8/one",
+                    f"{name}/scales",
+                    "int8/zero",
+                    "int8/weight_zero",
+                ],
+                [f"{name}/product"],
+                name=matmul.name,
+                domain=MICROSOFT,
+            )
+            result = matmul.output[0]
+            rescale = helper.make_node("Mul", [f"{name}/product", scale], [result])
+            scaled[result] = (f"{name}/product", scale)
+            graph.replace([matmul], [*(rows if i == 0 else []), product, rescale])
     graph.prune()
     return sum(map(len, groups.values()))
+
+
+def quantise_columns(weights: np.ndarray, *, signed: bool) -> tuple[np.ndarray, np.ndarray]:
+    """(in, out) floats as bytes, around 0 or 128, and one scale per column (out,)."""
+    scales = np.zeros(weights.shape[1], np.float32)
+    for i in range(0, len(weights), _ROWS):
+        np.maximum(scales, np.abs(weights[i : i + _ROWS]).max(axis=0), out=scales)
+    scales = np.maximum(scales / 127, _SMALLEST)
+    values = np.empty(weights.shape, np.int8 if signed else np.uint8)
+    for i in range(0, len(weights), _ROWS):
+        steps = np.rint(weights[i : i + _ROWS] / scales)
+        values[i : i + _ROWS] = steps if signed else steps + _ZERO
+    return values, scales
 
 
 def _matrix(
@@ -65,48 +108,55 @@ def _matrix(
     return values if values is not None and values.ndim == 2 else None
 
 
-def _quantise_rows(source: str) -> tuple[list[onnx.NodeProto], str, str]:
-    """Nodes that turn (…, K) floats into bytes and one scale per row (…, 1)."""
+def _zeros() -> list[onnx.NodeProto]:
+    """The zero point of each token, and of each token whose logits are wanted."""
+    make = helper.make_node
+    zero = helper.make_tensor("zero", TensorProto.UINT8, [1], [_ZERO])
+    return [
+        make("Shape", ["input_ids"], ["int8/tokens"], start=1),
+        make("ConstantOfShape", ["int8/tokens"], ["int8/zeros"], value=zero),
+        make("ConstantOfShape", ["num_logits"], ["int8/logits_zeros"], value=zero),
+    ]
+
+
+def _quantise_rows(source: str, late: str | None) -> tuple[list[onnx.NodeProto], str, str]:
+    """Nodes that turn (1, tokens, K) floats into bytes, and the scales (tokens, 1).
+
+    `late` is a factor of each token's floats that has been left out of them so far.
+    """
     name = f"int8/{source}"
+    zeros = "int8/logits_zeros" if source == LOGITS_INPUT else "int8/zeros"
     make = helper.make_node
     nodes = [
         make("Abs", [source], [f"{name}/abs"]),
-        make("ReduceMax", [f"{name}/abs", "int8/last"], [f"{name}/max"], keepdims=1),
-        make("Mul", [f"{name}/max", "int8/per_step"], [f"{name}/exact"]),
-        make("Max", [f"{name}/exact", "int8/smallest"], [f"{name}/scale"]),
-        make("Div", [source, f"{name}/scale"], [f"{name}/steps"]),
-        make("QuantizeLinear", [f"{name}/steps", "int8/one", "int8/zero"], [f"{name}/bytes"]),
+        make("ReduceMax", [f"{name}/abs", "int8/all_but_tokens"], [f"{name}/max"], keepdims=0),
+        make("Mul", [f"{name}/max", "int8/per_step"], [f"{name}/flat"]),
+        make("QuantizeLinear", [source, f"{name}/flat", zeros], [f"{name}/bytes"], axis=1),
+        make("Unsqueeze", [f"{name}/flat", "int8/last"], [f"{name}/scale"]),
     ]
-    return nodes, f"{name}/bytes", f"{name}/scale"
+    if late is None:
+        return nodes, f"{name}/bytes", f"{name}/scale"
+    nodes.append(make("Mul", [f"{name}/scale", late], [f"{name}/whole_scale"]))
+    return nodes, f"{name}/bytes", f"{name}/whole_scale"
 
 
-def _linear(
-    graph: Graph, matmul: onnx.NodeProto, weights: np.ndarray, quantised: str, scale: str
-) -> list[onnx.NodeProto]:
-    name = f"int8/{matmul.name}"
-    values, scales = quantise_columns(weights)
-    graph.add_weight(f"{name}/weights", values)
-    graph.add_weight(f"{name}/scales", scales)
-    product = helper.make_node(
-        "MatMulIntegerToFloat",
-        [quantised, f"{name}/weights", "int8/one", f"{name}/scales", "int8/zero", "int8/zero"],
-        [f"{name}/product"],
-        name=matmul.name,
-        domain=MICROSOFT,
-    )
-    return [product, helper.make_node("Mul", [f"{name}/product", scale], [matmul.output[0]])]
+def _take_scale(
+    graph: Graph, source: str, readers: list[onnx.NodeProto], scaled: dict[str, tuple[str, str]]
+) -> str | None:
+    """Leaves a scale per token out of a product that is quantised per token next.
 
-
-def quantise_columns(weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(in, out) floats as bytes around 128 and one scale per column (out,)."""
-    scales = np.zeros(weights.shape[1], np.float32)
-    for i in range(0, len(weights), _ROWS):
-        np.maximum(scales, np.abs(weights[i : i + _ROWS]).max(axis=0), out=scales)
-    scales = np.maximum(scales / 127, _SMALLEST)
-    values = np.empty(weights.shape, np.uint8)
-    for i in range(0, len(weights), _ROWS):
-        values[i : i + _ROWS] = np.rint(weights[i : i + _ROWS] / scales) + _ZERO
-    return values, scales
+    Such a factor changes no byte, only their scale; as a factor of one number per token it costs
+    nothing, as one of a gated layer's thousands it does.
+    """
+    product = graph.producers().get(source)
+    consumers = graph.consumers()
+    if product is None or product.op_type != "Mul" or len(consumers[source]) != len(readers):
+        return None
+    for i, name in enumerate(product.input):
+        if name in scaled and len(consumers[name]) == 1:
+            product.input[i], scale = scaled[name]
+            return scale
+    return None
 
 
 def _quantise_embedding(graph: Graph) -> None:
