@@ -77,7 +77,7 @@ def build_collection(
         )
     )
     mode: Mode = plan.mode or ("interview" if plan.source.kind == "wikipedia" else "blog")
-    title = plan.title or _title(plan.source, documents)
+    title = plan.title or _title(documents)
     language = plan.language or Counter(d.language for d in documents).most_common(1)[0][0]
     chunks = _chunks(documents, title, settings, encoder)
     folder = settings.artifacts_dir / plan.name
@@ -109,21 +109,25 @@ def build_collection(
     return Built(manifest, report)
 
 
+def overview_pages(documents: Sequence[Document], title: str | None = None) -> list[Document]:
+    """The written page about the collection, in each language, from that language's own pages."""
+    index = _index_address(documents)
+    pages = []
+    for spoken in LANGUAGES:
+        own = [d for d in documents if d.language == spoken] or documents
+        pages.append(overview(own, spoken, title or _title(documents), index))
+    return pages
+
+
 def _chunks(
     documents: Sequence[Document], title: str, settings: Settings, encoder: Encoder
 ) -> list[Chunk]:
-    """Of all documents and of an overview page in each language."""
-    index = _index_address(documents)
-    pages = list(documents)
-    for spoken in LANGUAGES:
-        own = [d for d in documents if d.language == spoken] or documents
-        pages.append(overview(own, spoken, title, index))
+    """Of all documents and of the overview."""
+    size, overlap = settings.chunk_tokens, settings.chunk_overlap
     chunks = [
         piece
-        for page in pages
-        for piece in chunk(
-            page, encoder.count_tokens, settings.chunk_tokens, settings.chunk_overlap
-        )
+        for page in (*documents, *overview_pages(documents, title))
+        for piece in chunk(page, encoder.count_tokens, size, overlap)
     ]
     return list({piece.id: piece for piece in chunks}.values())
 
@@ -161,13 +165,14 @@ def _topics(documents: Iterable[Document], spoken: str) -> list[str]:
     return [tag for tag, _ in tags.most_common(_TOPICS)] or [d.title for d in own[:_TOPICS]]
 
 
-def _title(source: Source, documents: Sequence[Document]) -> str:
+def _title(documents: Sequence[Document]) -> str:
     if len(documents) == 1:
         return documents[0].title
     sites = Counter(d.site for d in documents if d.site)
     if sites:
         return sites.most_common(1)[0][0]
-    return urlsplit(documents[0].url).hostname or Path(source.target).name
+    parts = urlsplit(documents[0].url)
+    return parts.hostname or Path(parts.path).parent.name
 
 
 def _index_address(documents: Sequence[Document]) -> str:

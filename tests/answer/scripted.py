@@ -1,0 +1,61 @@
+"""A language model that says what a test wants, for the flow around it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from rag.llm.protocol import Ending
+from rag.types import Message
+
+
+class ScriptedGeneration:
+    """Words of a prepared text, one piece each; raises where the text is an exception."""
+
+    prompt_tokens, cached_tokens = 10, 2
+
+    def __init__(self, text: str | Exception, stop: Callable[[], bool]) -> None:
+        self._text = text
+        self._stop = stop
+        self.output_tokens = 0
+        self.text = ""
+        self.ending: Ending | None = None
+
+    def __iter__(self) -> Iterator[str]:
+        if isinstance(self._text, Exception):
+            raise self._text
+        for word in self._text.split(" "):
+            if self._stop():
+                return
+            self.output_tokens += 1
+            yield word + " "
+
+
+class ScriptedModel:
+    """Gives `replies` in turn, and remembers what it was asked."""
+
+    name = fingerprint = "scripted"
+
+    def __init__(self, *replies: str | Exception) -> None:
+        self.replies = list(replies)
+        self.asked: list[tuple[Message, ...]] = []
+        self.begun: list[str] = []
+
+    def generate(
+        self,
+        messages: Sequence[Message],
+        *,
+        max_tokens: int,
+        begin: str = "",
+        stop: Callable[[], bool] = lambda: False,
+    ) -> ScriptedGeneration:
+        self.asked.append(tuple(messages))
+        self.begun.append(begin)
+        return ScriptedGeneration(self.replies.pop(0), stop)
+
+    def option_logprobs(
+        self, messages: Sequence[Message], options: Sequence[str], *, begin: str = ""
+    ) -> list[float]:
+        return [0.0 for _ in options]
+
+    def count_tokens(self, text: str) -> int:
+        return len(text.split())
