@@ -13,7 +13,7 @@ from tqdm import tqdm
 from rag.build import Built, Plan, build_collection
 from rag.demo import demo_plans
 from rag.ingest.sources import Source, SourceKind
-from rag.llm.build import ensure_models
+from rag.llm.build import ensure_models, model_description
 from rag.llm.encoder import OnnxEncoder
 from rag.llm.generate import OnnxLanguageModel
 from rag.llm.question_writer import QuestionWriter
@@ -26,10 +26,16 @@ SOURCES: tuple[SourceKind, ...] = ("sitemap", "feed", "urls", "html", "wikipedia
 
 
 def build_demo(settings: Settings, *, only_missing: bool) -> None:
-    """Builds the demo collections, or those of them that are missing."""
+    """Builds the demo collections, or those of them that are missing or another embedder's."""
+    fingerprint = model_description(ensure_models(settings).embedder)["fingerprint"]
     with demo_plans() as plans:
-        there = store.names(settings.artifacts_dir) if only_missing else []
-        build([plan for plan in plans if plan.name not in there], settings)
+        wanted = [
+            plan
+            for plan in plans
+            if not only_missing
+            or not store.is_made_with(settings.artifacts_dir / plan.name, fingerprint)
+        ]
+        build(wanted, settings)
 
 
 def build_from(kind: SourceKind, options: argparse.Namespace, settings: Settings) -> None:

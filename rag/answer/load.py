@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import logging
 
 from rag.answer.answerer import Answerer, Collection
-from rag.llm.build import Models, ensure_models
+from rag.llm.build import Models, ensure_models, model_description
 from rag.llm.encoder import OnnxEncoder
 from rag.llm.generate import OnnxLanguageModel
 from rag.search import store
@@ -59,7 +58,7 @@ def about(models: Models) -> dict[str, str]:
     labels = {"Language model": models.llm, "Embedder": models.embedder}
     lines = {}
     for label, folder in labels.items():
-        described = json.loads((folder / "model.json").read_text(encoding="utf-8"))
+        described = model_description(folder)
         licence = described.get("licence") or "licence unknown"
         lines[label] = f"{described['name']} ({licence}, from {described['source']})"
     return lines

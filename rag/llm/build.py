@@ -45,6 +45,12 @@ def ensure_models(settings: Settings) -> Models:
     return Models(llm=_ensure(settings, "llm"), embedder=_ensure(settings, "embedder"))
 
 
+def model_description(folder: Path) -> dict[str, Any]:
+    """What a built model's folder says of it: name, licence, source, fingerprint, …"""
+    described: dict[str, Any] = json.loads((folder / "model.json").read_text(encoding="utf-8"))
+    return described
+
+
 def _ensure(settings: Settings, kind: Kind) -> Path:
     options = candidates(settings, kind)
     found = _built(settings.models_dir, options)

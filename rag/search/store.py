@@ -154,6 +154,16 @@ def load(folder: Path, embedder_fingerprint: str, dimension: int) -> Stored:
     return Stored(manifest, chunks, index, sentence_vectors)
 
 
+def is_made_with(folder: Path, embedder_fingerprint: str) -> bool:
+    """Whether a collection is there, in this format, and its vectors are this embedder's."""
+    recover(folder)
+    path = folder / "manifest.json"
+    if not path.is_file():
+        return False
+    raw = _read_json(path)
+    return (raw.get("format"), raw.get("embedder_fingerprint")) == (FORMAT, embedder_fingerprint)
+
+
 def names(artifacts: Path) -> list[str]:
     """The collections in a folder, by name."""
     if not artifacts.is_dir():

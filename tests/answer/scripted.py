@@ -34,6 +34,7 @@ class ScriptedModel:
     """Gives `replies` in turn, and remembers what it was asked."""
 
     name = fingerprint = "scripted"
+    waiting = 0
 
     def __init__(self, *replies: str | Exception) -> None:
         self.replies = list(replies)
@@ -56,6 +57,9 @@ class ScriptedModel:
         self, messages: Sequence[Message], options: Sequence[str], *, begin: str = ""
     ) -> list[float]:
         return [0.0 for _ in options]
+
+    def keep(self, messages: Sequence[Message]) -> None:
+        """Nothing is read ahead."""
 
     def count_tokens(self, text: str) -> int:
         return len(text.split())
