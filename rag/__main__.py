@@ -11,6 +11,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, TextIO
 
+from rag.progress import Bars
 from rag.settings import Settings
 from rag.types import Answer, FootnoteError, Turn
 
@@ -94,6 +95,51 @@ def search(options: argparse.Namespace, settings: Settings) -> None:
         print(f"{hit.fused:.3f}  cosine {hit.score:.3f}  lexical {hit.lexical:5.2f}  {where}")
 
 
+def evaluate(options: argparse.Namespace, settings: Settings) -> None:
+    """The table of figures of SQuAD-format files (every paragraph indexed) or labelled batteries."""
+    from rag.answer.load import load_answerer, load_encoder
+    from rag.measure import evaluate as measure
+
+    rows: list[dict[str, Any]] = []
+    asked: list[dict[str, Any]] = []
+    with Bars("evaluate") as bars:
+        squad = [measure.read_squad(path) for path in options.files if path.suffix == ".json"]
+        if squad:
+            rows += measure.evaluate_squad(squad, load_encoder(settings), bars.show)
+        batteries = [path for path in options.files if path.suffix != ".json"]
+        if batteries:
+            answerer, _ = load_answerer(settings)
+            for path in batteries:
+                row, answers = measure.evaluate_battery(
+                    path, answerer, settings.collection, bars.show
+                )
+                rows.append(row)
+                asked += answers
+    print("\n\n".join(map(measure.table, rows)))
+    if options.out:
+        result = {"rows": [measure.as_json(row) for row in rows], "answers": asked}
+        _write(options.out, json.dumps(result, ensure_ascii=False, indent=1))
+
+
+def bench(options: argparse.Namespace, settings: Settings) -> None:
+    """The speed table over cold questions on the demo blog."""
+    from rag.measure.bench import bench as measure
+
+    questions = [line["question"] for line in _read_lines(options.questions)]
+    with Bars("bench") as bars:
+        result = measure(settings, questions, bars.show)
+    if not options.json:
+        for name, value in result.items():
+            shown = (
+                "  ".join(f"{k} {v}" for k, v in value.items())
+                if isinstance(value, dict)
+                else value
+            )
+            print(f"{name:<20} {shown}")
+        return
+    print(json.dumps(result))
+
+
 def turns(value: Any, where: str) -> list[Turn]:
     """A history as JSON: a list of `{"role", "content"}`. Raises FootnoteError for another shape."""
     good = isinstance(value, list) and all(
@@ -121,6 +167,13 @@ def _answer_all(
         )
         out.write(json.dumps({"id": line["id"], **answer.as_json()}, ensure_ascii=False) + "\n")
         out.flush()
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise FootnoteError(f"Cannot write {path}: {error.strerror}.") from error
 
 
 def _read_lines(path: Path) -> Iterator[dict[str, Any]]:
@@ -168,6 +221,12 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("question")
     sub.add_argument("--k", type=int, default=5)
     sub.add_argument("--json", action="store_true")
+    sub = command("evaluate", evaluate)
+    sub.add_argument("files", type=Path, nargs="+", metavar="FILE")
+    sub.add_argument("--out", type=Path, help="also write the figures and answers as JSON")
+    sub = command("bench", bench)
+    sub.add_argument("--questions", type=Path, default=Path("corpus/cold.jsonl"))
+    sub.add_argument("--json", action="store_true", help="print one object, last on stdout")
     return parser
 
 

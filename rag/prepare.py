@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import argparse
 import re
-import sys
 import time
 from collections.abc import Sequence
-
-from tqdm import tqdm
 
 from rag.build import Built, Plan, build_collection
 from rag.demo import demo_plans
@@ -17,6 +14,7 @@ from rag.llm.build import ensure_models, model_description
 from rag.llm.encoder import OnnxEncoder
 from rag.llm.generate import OnnxLanguageModel
 from rag.llm.question_writer import QuestionWriter
+from rag.progress import Bars
 from rag.search import store
 from rag.search.analyse import fold
 from rag.settings import Settings
@@ -63,7 +61,7 @@ def build(plans: Sequence[Plan], settings: Settings) -> None:
     writer = QuestionWriter(OnnxLanguageModel(models.llm, settings.threads))
     for plan in plans:
         started = time.monotonic()
-        with _Bars(plan.name) as bars:
+        with Bars(plan.name) as bars:
             built = build_collection(plan, settings, encoder, writer.write, bars.show)
         print("\n".join(_summary(built, settings, time.monotonic() - started)), flush=True)
 
@@ -92,30 +90,3 @@ def _name(target: str) -> str:
     bare = re.sub(r"^https?://(?:www\.)?|/+$|\.(?:xml|html?|txt)(?:\.gz)?$", "", target)
     last = re.split(r"/wiki/", bare)[-1]
     return re.sub(r"[^a-z0-9]+", "-", fold(last)).strip("-")[:64] or "collection"
-
-
-class _Bars:
-    """One progress bar a stage, on stderr; none when that is no terminal."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-        self._stage = ""
-        self._bar: tqdm | None = None
-
-    def __enter__(self) -> _Bars:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._bar is not None:
-            self._bar.close()
-
-    def show(self, stage: str, done: int, total: int) -> None:
-        """Moves the bar of a stage, and begins a new one with a new stage."""
-        if stage != self._stage or self._bar is None:
-            if self._bar is not None:
-                self._bar.close()
-            self._stage = stage
-            pause = 0.1 if sys.stderr.isatty() else 15  # a log wants few lines
-            self._bar = tqdm(desc=f"{self._name}: {stage}", total=total, mininterval=pause)
-        self._bar.total = total
-        self._bar.update(done - self._bar.n)

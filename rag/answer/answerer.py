@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from rag.answer import followup, language, prompt, smalltalk, texts
 from rag.answer.check import Checker, Passage
 from rag.answer.footnotes import Footnotes
+from rag.answer.whole import asks_about_the_whole
 from rag.answer.writing import Writing
 from rag.llm.protocol import LanguageModel
 from rag.search.gate import Gate, Verdict
@@ -190,7 +191,15 @@ class Answerer:
     def _find(
         self, question: str, history: Sequence[Turn], collection: Collection, spoken: Language
     ) -> tuple[followup.Query, Found, Verdict, tuple[str, ...]]:
-        """Searches; once more with the earlier question when nothing passes the gate."""
+        """Searches; once more with the earlier question when nothing passes the gate.
+
+        A question about the whole collection has its page, and needs no gate.
+        """
+        if asks_about_the_whole(question, in_conversation=bool(history)):
+            found = collection.searcher.overview(question, self._settings.passages, spoken)
+            if found.hits:
+                query = followup.Query(question, False, None)
+                return query, found, Verdict(True, 0.0, ()), ("overview",)
         query = followup.resolve(question, history)
         found, verdict = self._search(query.text, collection, spoken)
         route = ("dense", "lexical")

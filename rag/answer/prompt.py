@@ -71,7 +71,7 @@ def select(
     """
     notes, left = [], budget
     for n, passage in enumerate(passages):
-        if n and passage.chunk.kind == "overview":
+        if passage.chunk.kind == "overview" and passages[0].chunk.kind != "overview":
             continue  # it names every subject of the collection, and answers only for the whole
         allowed = left if n else round(budget * _FIRST_SHARE)
         lines, spent = _run(passage, nearness(question, vector, passage), count_tokens, allowed)

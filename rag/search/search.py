@@ -89,6 +89,21 @@ class Searcher:
         positions = tuple(i for i, _ in kept)
         return Found(query, vector, hits, positions, background, bridges)
 
+    def overview(self, query: str, k: int, language: str) -> Found:
+        """The chunks of the written page about the whole collection, nearest first.
+
+        In `language` where there is one.
+        """
+        vector = self.encoder.encode_query(query)
+        pages = [i for i, chunk in enumerate(self.stored.chunks) if chunk.kind == "overview"]
+        pages = [i for i in pages if self.stored.chunks[i].language == language] or pages
+        if not pages:
+            return Found(query, vector, (), (), (0.0, 1.0), ())
+        cosines = np.clip(self.stored.index.vectors(pages) @ vector, -1, 1).tolist()
+        ranked = sorted(zip(pages, cosines, strict=True), key=lambda item: -item[1])[:k]
+        hits = tuple(Hit(self.stored.chunks[i], score, fused=score) for i, score in ranked)
+        return Found(query, vector, hits, tuple(i for i, _ in ranked), (0.0, 1.0), ())
+
     def _best_sentence(self, position: int, vector: Vectors) -> float:
         vectors = self.sentence_vectors(position)
         return float((vectors @ vector).max()) if len(vectors) else -1.0
