@@ -11,7 +11,7 @@ _TASK = {
     "es": "Escribe una pregunta corta que un lector curioso podría hacer y que este texto responde. "
     "Nombra el tema. Escribe solo la pregunta.",
 }
-_LONGEST = 1200
+_LONGEST = 800
 """Characters of a passage that the model reads."""
 
 

@@ -17,7 +17,8 @@ from rag.types import Chunk, FootnoteError, Progress
 Writer = Callable[[str, str, str], str]
 """(title, passage, language) → one question that the passage answers, or anything else."""
 
-MOST = 64
+MOST = 40
+_MOST_OF_ONE_PAGE = 10
 _OPENERS = 6
 _OVERVIEW = {
     "en": {"blog": "What topics does this blog cover?", "interview": "What can I ask you about?"},
@@ -29,11 +30,11 @@ _POINTS_AT_TEXT = re.compile(
 )
 
 
-def make_battery(
-    chunks: Sequence[Chunk], writer: Writer, progress: Progress, most: int = MOST
-) -> list[Labelled]:
-    """Up to `most` questions, spread evenly over the pages, each with the page that answers it."""
-    chosen = _spread([c for c in chunks if c.kind != "overview" and len(c.sentences) > 1], most)
+def make_battery(chunks: Sequence[Chunk], writer: Writer, progress: Progress) -> list[Labelled]:
+    """Some questions, spread evenly over the pages, each with the page that answers it."""
+    usable = [c for c in chunks if c.kind != "overview" and len(c.sentences) > 1]
+    single = len({c.page for c in usable}) == 1
+    chosen = _spread(usable, _MOST_OF_ONE_PAGE if single else MOST)
     battery: dict[str, Labelled] = {}
     for done, chunk in enumerate(chosen, 1):
         question = _clean(writer(chunk.title, chunk.text, chunk.language))

@@ -32,6 +32,8 @@ function answerContent(answer, info, growing) {
   return [
     label && h("p", { class: "label", lang: speaker === label ? null : document.documentElement.lang }, label),
     ...render(answer.answer, { marker: (n) => (byNumber.has(n) ? marker(byNumber.get(n)) : null) }),
+    // The sentence that is being written: not checked yet, so it looks provisional.
+    growing && answer.draft && h("p", { class: "draft" }, answer.draft),
   ].filter(Boolean);
 }
 
