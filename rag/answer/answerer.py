@@ -119,7 +119,7 @@ class Answerer:
             collection=name,
             mode=chosen.info.mode if chosen else "blog",
             language=spoken,
-            outcome="error",
+            outcome="answered",
             answer="",
         )
         progress = _Progress(time.perf_counter(), blank)
@@ -131,7 +131,9 @@ class Answerer:
             yield from self._answer(question, turns, chosen, spoken, progress, stop)
         except Exception:
             log.exception("answering failed")
-            yield progress.done("error", chosen.voice(spoken).failed())
+            yield progress.done(
+                "error", chosen.voice(spoken).failed(), citations=(), nearest=(), withheld=0
+            )
 
     def _answer(
         self,
@@ -172,16 +174,16 @@ class Answerer:
             Passage.of(hit.chunk, hit.score, collection.searcher.sentence_vectors(position))
             for hit, position in zip(found.hits, found.positions, strict=True)
         ]
-        yield progress.partial("reading")
+        yield progress.partial("reading", nearest=nearest)
         context = query.context if query.rewritten else None
         yield from self._write(
             question, context, found, passages, collection, spoken, progress, stop
         )
         if progress.answer.citations:
             route = (*progress.answer.route, "verified")
-            yield progress.done("answered", progress.answer.answer, route=route)
+            yield progress.done("answered", progress.answer.answer, route=route, nearest=())
         elif stop():
-            yield progress.done("error", voice.stopped())
+            yield progress.done("error", voice.stopped(), nearest=())
         else:
             best = nearest[0].title if nearest else None
             yield progress.done(

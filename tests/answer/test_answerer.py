@@ -115,6 +115,7 @@ def test_an_error_in_the_model_reaches_the_reader_and_the_next_question_works() 
     failed = ask.ask("What does BM25 do?")
     assert failed.outcome == "error"
     assert "boom" not in failed.answer
+    assert failed.citations == ()
     assert ask.ask("What does BM25 do?").outcome == "answered"
 
 
