@@ -35,7 +35,8 @@ class Session:
         self.vocabulary: int = outputs["logits"].shape[-1]
         self._inputs = set(inputs)
         self._fused = "seqlens_k" in inputs
-        self._cache = np.zeros((len(self._past), heads, capacity, size), np.float32)
+        room = capacity + 1  # for the second row of a run of one token
+        self._cache = np.zeros((len(self._past), heads, room, size), np.float32)
         self._before = np.zeros(1, np.int32)
         self._total = np.zeros((), np.int32)
         self._logits_wanted = np.zeros(1, np.int64)
@@ -77,19 +78,24 @@ class Session:
         self._binding.bind_input(name, "cpu", 0, array.dtype, array.shape, array.ctypes.data)
 
     def _run_fused(self, ids: Sequence[int], start: int, logits: int) -> np.ndarray:
-        tokens = np.array([ids], np.int64)
+        # One row alone is summed by another kernel, in another order. With two or more, a token's
+        # results are the same to the last bit whatever runs beside it.
+        lonely = len(ids) == 1
+        tokens = np.array([[*ids, *ids] if lonely else ids], np.int64)
+        rows = logits + lonely
+        end = start + tokens.shape[1]
         self._bind("input_ids", tokens)
-        self._before[0] = start + len(ids) - 1
-        self._total[()] = start + len(ids)
-        self._logits_wanted[0] = logits
-        if len(self._logits) < logits:
-            self._logits = np.empty((logits, self.vocabulary), np.float32)
+        self._before[0] = end - 1
+        self._total[()] = end
+        self._logits_wanted[0] = rows
+        if len(self._logits) < rows:
+            self._logits = np.empty((rows, self.vocabulary), np.float32)
         self._binding.bind_output(
             "logits",
             "cpu",
             0,
             np.float32,
-            (1, logits, self.vocabulary),
+            (1, rows, self.vocabulary),
             self._logits.ctypes.data,
         )
         self._session.run_with_iobinding(self._binding)
