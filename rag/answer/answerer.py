@@ -240,8 +240,9 @@ class Answerer:
         footnotes = Footnotes(passages, by_section=collection.info.mode == "interview")
         writing = Writing(checker, footnotes, spoken)
         messages = prompt.messages(question, context, notes, spoken)
-        yield from self._turn(messages, "", _SENTENCES, writing, progress, stop)
         begin = prompt.beginning(found.query, found.vector, passages, spoken)
+        if "overview" not in progress.answer.route:  # whose sentences are written to be copied
+            yield from self._turn(messages, "", _SENTENCES, writing, progress, stop)
         if begin and not footnotes.citations and not stop():
             progress.answer = replace(progress.answer, route=(*progress.answer.route, "begun"))
             yield from self._turn(messages, begin, _BEGUN_SENTENCES, writing, progress, stop)

@@ -129,6 +129,8 @@ class Checker:
             return Unsupported("says nothing")
         if stems <= self._asked and not stated.numbers:
             return Unsupported("only restates the question")
+        if sentence.rstrip().endswith(":"):
+            return Unsupported("only announces what follows")
         if any(len(stems & said) >= 0.9 * len(stems) for said in self._said):
             self._repeated += 1
             return Unsupported("a repetition")

@@ -29,8 +29,8 @@ class Footnotes:
 
     @staticmethod
     def bare(sentence: str) -> str:
-        """The sentence without markers that the model wrote itself: they would lead nowhere."""
-        return _MARKERS.sub("", sentence)
+        """Without markers that the model wrote itself, which would lead nowhere, and without bold."""
+        return _MARKERS.sub("", sentence).replace("**", "")
 
     def add(self, sentence: str, support: Support) -> None:
         """Appends a sentence with the marker of the passage that supports it."""

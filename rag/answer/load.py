@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
+from typing import get_args
 
+from rag.answer import prompt
 from rag.answer.answerer import Answerer, Collection
 from rag.llm.build import Models, ensure_models, model_description
 from rag.llm.encoder import OnnxEncoder
@@ -12,7 +14,7 @@ from rag.search import store
 from rag.search.calibrate import gate_of
 from rag.search.search import Searcher
 from rag.settings import Settings
-from rag.types import FootnoteError, Message
+from rag.types import FootnoteError, Language, Message
 
 log = logging.getLogger(__name__)
 
@@ -65,6 +67,8 @@ def about(models: Models) -> dict[str, str]:
 
 
 def warm_up(llm: OnnxLanguageModel) -> None:
-    """Generates a token: the first inference pays for allocations that no reader should."""
+    """Reads what every prompt begins with, and generates a token: no reader pays for that."""
+    for language in get_args(Language):
+        llm.keep(prompt.fixed(language))
     for _ in llm.generate([Message("user", "Hello")], max_tokens=1):
         pass

@@ -43,6 +43,33 @@ _QUESTION: dict[Language, str] = {"en": "Question", "es": "Pregunta"}
 _EARLIER: dict[Language, str] = {"en": "Asked before", "es": "Pregunta anterior"}
 
 
+# One example shows a small model better than any rule what is wanted: the notes' own sentences.
+_EXAMPLE: dict[Language, tuple[str, str, str]] = {
+    "en": (
+        "## Bread at home: Rising\nDough rises because yeast turns sugar into gas. In a warm kitchen "
+        "it doubles in about an hour. In the fridge it takes a night, and the taste gets better.",
+        "how long does dough need in the fridge?",
+        "In the fridge it takes a night, and the taste gets better.",
+    ),
+    "es": (
+        "## Pan en casa: El levado\nLa masa sube porque la levadura convierte el azúcar en gas. En "
+        "una cocina templada dobla su tamaño en una hora. En la nevera tarda una noche y gana sabor.",
+        "cuanto tarda la masa en la nevera?",
+        "En la nevera tarda una noche y gana sabor.",
+    ),
+}
+
+
+def fixed(language: Language) -> list[Message]:
+    """What every prompt in a language begins with; a model keeps its cache."""
+    notes, question, answer = _EXAMPLE[language]
+    return [
+        Message("system", _SYSTEM[language]),
+        Message("user", _asked(notes, f"{_QUESTION[language]}: {question}", language)),
+        Message("assistant", answer),
+    ]
+
+
 def messages(question: str, context: str | None, notes: str, language: Language) -> list[Message]:
     """The prompt. `context` is the earlier question that a follow-up leans on, if it does.
 
@@ -51,10 +78,11 @@ def messages(question: str, context: str | None, notes: str, language: Language)
     asked = f"{_QUESTION[language]}: {question}"
     if context:
         asked = f"{_EARLIER[language]}: {context}\n{asked}"
-    return [
-        Message("system", _SYSTEM[language]),
-        Message("user", f"{_NOTES[language]}:\n{notes}\n\n{asked}"),
-    ]
+    return [*fixed(language), Message("user", _asked(notes, asked, language))]
+
+
+def _asked(notes: str, question: str, language: Language) -> str:
+    return f"{_NOTES[language]}:\n{notes}\n\n{question}"
 
 
 def select(
@@ -88,17 +116,21 @@ def beginning(
 ) -> str | None:
     """The first words of the sentence that is nearest to the question, to begin an answer with.
 
-    None when no sentence in the answer's language holds half of the question's words.
+    None when no sentence in the answer's language holds half of the question's words. An overview's
+    sentences are made for questions that have no words of their own.
     """
     best: tuple[float, str] | None = None
     asked = [analyse.stem(w.folded, language) for w in analyse.content_words(question)]
     for passage in passages:
-        if passage.chunk.language != language or not asked:
+        if passage.chunk.language != language:
             continue
         heading = set(analyse.terms(passage.chunk.section or "", language))
         for i, near in enumerate(nearness(question, vector, passage)):
             held = set(analyse.terms(passage.sentence(i), language)) | heading
-            enough = sum(stem in held for stem in asked) >= len(asked) / 2
+            enough = (
+                passage.chunk.kind == "overview"
+                or sum(stem in held for stem in asked) >= len(asked) / 2
+            )
             sentence = passage.sentence(i)
             if not enough or not passage.is_prose(i) or _LEANS.search(sentence):
                 continue

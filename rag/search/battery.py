@@ -17,7 +17,7 @@ from rag.types import Chunk, FootnoteError, Progress
 Writer = Callable[[str, str, str], str]
 """(title, passage, language) → one question that the passage answers, or anything else."""
 
-MOST = 40
+MOST = 56
 _MOST_OF_ONE_PAGE = 10
 _OPENERS = 6
 _OVERVIEW = {
