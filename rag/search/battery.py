@@ -20,6 +20,8 @@ Writer = Callable[[str, str, str], str]
 MOST = 56
 _MOST_OF_ONE_PAGE = 10
 _OPENERS = 6
+_RARE = 0.8
+_SHORT = {"en": "What is {}?", "es": "qué es {}"}
 _OVERVIEW = {
     "en": {"blog": "What topics does this blog cover?", "interview": "What can I ask you about?"},
     "es": {"blog": "¿De qué trata este blog?", "interview": "¿Sobre qué te puedo preguntar?"},
@@ -42,7 +44,24 @@ def make_battery(chunks: Sequence[Chunk], writer: Writer, progress: Progress) ->
             key = analyse.fold(question)
             battery.setdefault(key, Labelled(question, chunk.language, True, chunk.page))
         progress("questions", done, len(chosen))
+    for labelled in _short_ones(usable):
+        battery.setdefault(analyse.fold(labelled.question), labelled)
     return list(battery.values())
+
+
+def _short_ones(chunks: Sequence[Chunk]) -> list[Labelled]:
+    """ "What is …?" for the rarest word of each page's title.
+
+    Readers ask in few words, and few words score lower than a model's careful question.
+    """
+    titles = {chunk.page: chunk for chunk in chunks}
+    asked = []
+    for chunk in titles.values():
+        words = sorted(analyse.content_words(chunk.title), key=lambda w: -analyse.rarity(w.folded))
+        if words and analyse.rarity(words[0].folded) >= _RARE and chunk.language in _SHORT:
+            question = _SHORT[chunk.language].format(words[0].text)
+            asked.append(Labelled(question, chunk.language, True, chunk.page))
+    return asked
 
 
 def read_battery(path: Path) -> list[Labelled]:
