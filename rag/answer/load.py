@@ -31,7 +31,8 @@ def load_collections(settings: Settings, encoder: OnnxEncoder) -> dict[str, Coll
     is left out, and the log says why.
     """
     collections: dict[str, Collection] = {}
-    for name in sorted({settings.collection, *store.names(settings.artifacts_dir)}):
+    names = [settings.collection, *store.names(settings.artifacts_dir)]
+    for name in dict.fromkeys(names):
         folder = settings.artifacts_dir / name
         try:
             stored = store.load(folder, encoder.fingerprint, encoder.dimension)

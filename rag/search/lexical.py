@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -17,6 +18,7 @@ from rag.types import Chunk
 K1, B = 1.2, 0.75  # Robertson & Zaragoza, "The Probabilistic Relevance Framework" (2009)
 BRIDGED_WEIGHT = 0.6
 _LANGUAGES = ("en", "es")
+logging.getLogger("bm25s").setLevel(logging.WARNING)  # it sets itself to DEBUG
 
 
 @dataclass(frozen=True)
