@@ -1,7 +1,7 @@
 """Takes the screenshots in this folder from the running app.
 
-    python app.py --port 7861 &
-    PYTHONPATH=. python docs/make_screenshots.py http://127.0.0.1:7861
+python app.py --port 7861 &
+PYTHONPATH=. python docs/make_screenshots.py http://127.0.0.1:7861
 """
 
 from __future__ import annotations
