@@ -125,7 +125,8 @@ def bench(options: argparse.Namespace, settings: Settings) -> None:
     """The speed table over cold questions on the demo blog."""
     from rag.measure.bench import bench as measure
 
-    questions = [line["question"] for line in _read_lines(options.questions)]
+    lines = _read_lines(options.questions)
+    questions = [line["question"] for line in lines if line.get("answerable", True)]
     with Bars("bench") as bars:
         result = measure(settings, questions, bars.show)
     if not options.json:
@@ -225,7 +226,7 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("files", type=Path, nargs="+", metavar="FILE")
     sub.add_argument("--out", type=Path, help="also write the figures and answers as JSON")
     sub = command("bench", bench)
-    sub.add_argument("--questions", type=Path, default=Path("corpus/cold.jsonl"))
+    sub.add_argument("--questions", type=Path, default=Path("corpus/battery.jsonl"))
     sub.add_argument("--json", action="store_true", help="print one object, last on stdout")
     return parser
 

@@ -11,12 +11,13 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
+from rag.build_cache import BuildCache
 from rag.ingest.chunk import chunk
 from rag.ingest.overview import overview
 from rag.ingest.sources import Report, Source, collect
 from rag.search import store
 from rag.search.battery import Writer, make_battery, openers, read_battery
-from rag.search.build import embed_chunks, embed_sentences, known_vectors
+from rag.search.build import embed_chunks, embed_sentences
 from rag.search.calibrate import calibrate, gate_of
 from rag.search.search import Searcher
 from rag.search.vectors import FaissIndex, Vectors
@@ -81,9 +82,11 @@ def build_collection(
     language = plan.language or Counter(d.language for d in documents).most_common(1)[0][0]
     chunks = _chunks(documents, title, settings, encoder)
     folder = settings.artifacts_dir / plan.name
-    known = {} if plan.force else known_vectors(folder, encoder)
-    vectors = embed_chunks(chunks, encoder, progress, known)
-    sentence_vectors = embed_sentences(chunks, encoder, progress, known)
+    cache = BuildCache(
+        settings.pages_dir / "computed.sqlite", encoder.fingerprint, forget=plan.force
+    )
+    vectors = embed_chunks(chunks, encoder, progress, cache)
+    sentence_vectors = embed_sentences(chunks, encoder, progress, cache)
     manifest = store.Manifest(
         name=plan.name,
         title=title,
@@ -103,10 +106,25 @@ def build_collection(
         topics={spoken: _topics(documents, spoken) for spoken in LANGUAGES},
     )
     manifest = _calibrated(
-        manifest, chunks, vectors, sentence_vectors, plan, settings, encoder, writer, progress
-    )
+        manifest, chunks, vectors, sentence_vectors, plan, settings, encoder,
+        _remembering(writer, cache) if writer else None, progress,
+    )  # fmt: skip
+    cache.close()
     store.save(folder, manifest, chunks, FaissIndex.of(vectors), sentence_vectors)
     return Built(manifest, report)
+
+
+def _remembering(writer: Writer, cache: BuildCache) -> Writer:
+    """The writer, asked once a passage in all builds."""
+
+    def write(title: str, passage: str, language: str) -> str:
+        known = cache.question(passage)
+        if known is None:
+            known = writer(title, passage, language)
+            cache.save_question(passage, known)
+        return known
+
+    return write
 
 
 def overview_pages(documents: Sequence[Document], title: str | None = None) -> list[Document]:

@@ -7,7 +7,7 @@ import zlib
 import numpy as np
 
 from rag.search import analyse
-from rag.search.build import embed_chunks, embed_sentences
+from rag.search.build import NoCache, embed_chunks, embed_sentences
 from rag.search.store import Manifest, Stored
 from rag.search.vectors import FaissIndex
 from rag.types import Chunk
@@ -50,8 +50,8 @@ def stored(chunks: list[Chunk], **changes: object) -> Stored:
     """A collection in memory."""
     encoder = WordEncoder()
     quiet = lambda what, done, total: None  # noqa: E731
-    vectors = embed_chunks(chunks, encoder, quiet, {})
-    sentences = embed_sentences(chunks, encoder, quiet, {}).astype(np.float16)
+    vectors = embed_chunks(chunks, encoder, quiet, NoCache())
+    sentences = embed_sentences(chunks, encoder, quiet, NoCache()).astype(np.float16)
     values = {"name": "t", "title": "Test Blog", "mode": "blog", "language": "en",
               "languages": ("en", "es"), "source": "here", "built": "2026-01-01T00:00:00+00:00",
               "embedder": "words", "embedder_fingerprint": encoder.fingerprint,

@@ -14,7 +14,7 @@ from rag.answer.answerer import Answerer
 from rag.answer.language import detect
 from rag.ingest.sentences import sentence_spans
 from rag.measure.figures import Share, auc, share
-from rag.search.build import embed_chunks, embed_sentences
+from rag.search.build import NoCache, embed_chunks, embed_sentences
 from rag.search.gate import Gate
 from rag.search.search import Searcher
 from rag.search.store import Manifest, Stored
@@ -116,8 +116,8 @@ def _searcher(
         )
         for i in chosen
     ]  # fmt: skip
-    vectors = embed_chunks(chunks, encoder, progress, {})
-    sentences = embed_sentences(chunks, encoder, progress, {}).astype(np.float16)
+    vectors = embed_chunks(chunks, encoder, progress, NoCache())
+    sentences = embed_sentences(chunks, encoder, progress, NoCache()).astype(np.float16)
     manifest = Manifest(
         name="squad", title=pages.name, mode="blog", language=pages.language,
         languages=(pages.language,), source=pages.name, built="", embedder=encoder.name,

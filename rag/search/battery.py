@@ -18,7 +18,7 @@ Writer = Callable[[str, str, str], str]
 """(title, passage, language) → one question that the passage answers, or anything else."""
 
 MOST = 56
-_MOST_OF_ONE_PAGE = 10
+_MOST_OF_ONE_PAGE = 24
 _OPENERS = 6
 _RARE = 0.8
 _SHORT = {"en": "What is {}?", "es": "qué es {}"}
@@ -42,7 +42,8 @@ def make_battery(chunks: Sequence[Chunk], writer: Writer, progress: Progress) ->
         question = _clean(writer(chunk.title, chunk.text, chunk.language))
         if question:
             key = analyse.fold(question)
-            battery.setdefault(key, Labelled(question, chunk.language, True, chunk.page))
+            source = chunk.url if single else chunk.page
+            battery.setdefault(key, Labelled(question, chunk.language, True, source))
         progress("questions", done, len(chosen))
     for labelled in _short_ones(usable):
         battery.setdefault(analyse.fold(labelled.question), labelled)
@@ -110,19 +111,23 @@ def openers(
     for language, by_mode in _OVERVIEW.items():
         ranked = []
         for labelled in battery:
-            if labelled.language != language or not labelled.page:
+            if labelled.language != language or not labelled.source:
                 continue
             if not _WELL_FORMED[language].fullmatch(labelled.question):
                 continue
             result = searcher.search(labelled.question, k, language)
             verdict = gate.decide(labelled.question, result, language)
-            if verdict.passes and result.hits[0].chunk.page == labelled.page:
+            if verdict.passes and labelled.source in _addresses(result.hits[0].chunk):
                 ranked.append((verdict.score, labelled))
         pages: dict[str, str] = {}
         for _, labelled in sorted(ranked, key=lambda item: -item[0]):
-            pages.setdefault(str(labelled.page), labelled.question)
+            pages.setdefault(str(labelled.source), labelled.question)
         found[language] = [by_mode[manifest.mode], *list(pages.values())[: _OPENERS - 1]]
     return found
+
+
+def _addresses(chunk: Chunk) -> tuple[str, str]:
+    return chunk.page, chunk.url
 
 
 def _spread(chunks: Sequence[Chunk], most: int) -> list[Chunk]:

@@ -2,53 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Sequence
+from typing import Protocol
 
 import numpy as np
 
-from rag.search import store
 from rag.search.vectors import Vectors
-from rag.types import Chunk, Encoder, FootnoteError, Progress
+from rag.types import Chunk, Encoder, Progress
 
 _BATCH = 64
-Known = Mapping[str, Vectors]
-"""Vectors by the text that they were made from."""
+
+
+class VectorCache(Protocol):
+    """Remembers vectors by the text that they are of."""
+
+    def vectors(self, texts: Iterable[str]) -> dict[str, Vectors]: ...
+
+    def save_vectors(self, texts: Sequence[str], vectors: Vectors) -> None: ...
+
+
+class NoCache:
+    """Remembers nothing."""
+
+    def vectors(self, texts: Iterable[str]) -> dict[str, Vectors]:
+        """None is known."""
+        return {}
+
+    def save_vectors(self, texts: Sequence[str], vectors: Vectors) -> None:
+        """Forgets them."""
 
 
 def embed_chunks(
-    chunks: Sequence[Chunk], encoder: Encoder, progress: Progress, known: Known
+    chunks: Sequence[Chunk], encoder: Encoder, progress: Progress, cache: VectorCache
 ) -> Vectors:
     """Shape (chunks, dimension), rows of length 1. Title and headings are embedded with the text."""
     texts = [_embedded_text(chunk) for chunk in chunks]
-    return _embed(texts, encoder, "chunks", progress, known)
+    return _embed(texts, encoder, "chunks", progress, cache)
 
 
 def embed_sentences(
-    chunks: Sequence[Chunk], encoder: Encoder, progress: Progress, known: Known
+    chunks: Sequence[Chunk], encoder: Encoder, progress: Progress, cache: VectorCache
 ) -> Vectors:
     """Shape (sentences of all chunks in order, dimension), each sentence once however it overlaps."""
     texts = [chunk.text[start:end] for chunk in chunks for start, end in chunk.sentences]
     unique = list(dict.fromkeys(texts))
-    vectors = _embed(unique, encoder, "sentences", progress, known)
+    vectors = _embed(unique, encoder, "sentences", progress, cache)
     row = {text: i for i, text in enumerate(unique)}
     return vectors[[row[text] for text in texts]]
-
-
-def known_vectors(folder: Path, encoder: Encoder) -> Known:
-    """What an earlier build of the collection embedded with the same encoder; empty without one."""
-    try:
-        stored = store.load(folder, encoder.fingerprint, encoder.dimension)
-    except FootnoteError:
-        return {}  # there is none yet, or it can't be reused: everything is embedded anew
-    known: dict[str, Vectors] = {}
-    places = [(chunk, start, end) for chunk in stored.chunks for start, end in chunk.sentences]
-    for (chunk, start, end), vector in zip(places, stored.sentence_vectors, strict=True):
-        known[chunk.text[start:end]] = vector.astype(np.float32)
-    if stored.chunks:
-        vectors = stored.index.vectors(list(range(len(stored.chunks))))
-        known |= zip(map(_embedded_text, stored.chunks), vectors, strict=True)
-    return known
 
 
 def _embedded_text(chunk: Chunk) -> str:
@@ -56,16 +56,19 @@ def _embedded_text(chunk: Chunk) -> str:
 
 
 def _embed(
-    texts: list[str], encoder: Encoder, what: str, progress: Progress, known: Known
+    texts: list[str], encoder: Encoder, what: str, progress: Progress, cache: VectorCache
 ) -> Vectors:
     """In batches of similar length, so that little is padded."""
     vectors = np.zeros((len(texts), encoder.dimension), dtype=np.float32)
+    known = cache.vectors(texts)
     new = [i for i, text in enumerate(texts) if text not in known]
     for i in set(range(len(texts))).difference(new):
         vectors[i] = known[texts[i]]
     new.sort(key=lambda i: len(texts[i]))
     for start in range(0, len(new), _BATCH):
         batch = new[start : start + _BATCH]
-        vectors[batch] = encoder.encode_passages([texts[i] for i in batch])
+        new_texts = [texts[i] for i in batch]
+        vectors[batch] = encoder.encode_passages(new_texts)
+        cache.save_vectors(new_texts, vectors[batch])
         progress(what, min(start + _BATCH, len(new)), len(new))
     return vectors

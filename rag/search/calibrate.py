@@ -31,8 +31,9 @@ class Labelled:
     question: str
     language: str
     answerable: bool = True
-    page: str | None = None
-    """The page that answers it; left out, the question becomes a negative. None: ask it as it is."""
+    source: str | None = None
+    """The page that answers it, or of an article the section; left out, the question becomes a
+    negative. None: it is only asked as it is."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,11 @@ def calibrate(
             (positives if answerable else negatives).append(row)
             asked.append((labelled.question, answerable, row))
         progress("calibration", done, len(battery))
-    report: dict[str, Any] = {"questions": len(battery), "let_through": let_through}
+    report: dict[str, Any] = {
+        "questions": len(battery),
+        "let_through": let_through,
+        "battery": [asdict(labelled) for labelled in battery],
+    }
     if len(positives) < _ENOUGH or len(negatives) < _ENOUGH:
         return Calibration(SAME_LANGUAGE, OTHER_LANGUAGE, report)
     inside, outside = np.stack(positives), np.stack(negatives)
@@ -107,14 +112,14 @@ def calibrate(
 
 
 def _rows(searcher: Searcher, labelled: Labelled, k: int) -> list[tuple[bool, NDArray[np.float64]]]:
-    """The signals of one question: as it is, and with its page left out."""
+    """The signals of one question: as it is, and with its source left out."""
     asked = [(labelled.answerable, frozenset[str]())]
-    if labelled.page:
-        versions = {
+    if labelled.source:
+        versions = {labelled.source} | {
             address
             for chunk in searcher.stored.chunks
-            if chunk.page == labelled.page
-            for address in (chunk.page, *chunk.alternates)
+            if chunk.page == labelled.source
+            for address in chunk.alternates
         }
         asked.append((False, frozenset(versions)))
     rows = []

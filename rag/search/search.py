@@ -58,8 +58,8 @@ class Searcher:
     ) -> Found:
         """The `k` best chunks for a query.
 
-        Of a post in several languages the version in `language` is kept. `excluding` holds pages
-        that are treated as if they weren't there (calibration asks for what is left out).
+        Of a post in several languages the version in `language` is kept. `excluding` holds addresses
+        of pages or sections that are treated as if they weren't there, for calibration.
         """
         bridges = self.lexical.bridges(query)
         spelt = query
@@ -74,7 +74,9 @@ class Searcher:
         if missing:
             cosines = self.stored.index.vectors(missing) @ vector
             dense.update(zip(missing, np.clip(cosines, -1, 1).tolist(), strict=True))
-        allowed = {i: s for i, s in dense.items() if chunks[i].page not in excluding}
+        allowed = {
+            i: s for i, s in dense.items() if not excluding & {chunks[i].page, chunks[i].url}
+        }
         if not allowed:
             return Found(query, vector, (), (), (0.0, 1.0), bridges)
         sentences = {i: self._best_sentence(i, vector) for i in allowed}
