@@ -18,7 +18,7 @@ LEXICAL_SHARE = 0.15
 SENTENCE_SHARE = 0.3
 """Weights of the BM25 score and of the best sentence's cosine beside the chunk's own cosine.
 
-`docs/search.md` has the recall for other values.
+`docs/answers.md` has the recall that they reach.
 """
 PER_PAGE = 2
 """Chunks of one page among the first hits, so that one page can't crowd out the rest."""
