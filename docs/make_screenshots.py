@@ -44,7 +44,7 @@ def main(url: str) -> None:
 
         page = fresh(1280, 800)
         page.screenshot(path=HERE / "empty.png")
-        ask(page, "What is recall@k?")
+        ask(page, "Who developed BM25?")
         page.locator(".marker").first.click()
         page.screenshot(path=HERE / "answer.png")
         ask(page, "How does Elasticsearch shard an index?")

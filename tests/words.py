@@ -6,6 +6,7 @@ import zlib
 
 import numpy as np
 
+from rag.ingest.sentences import sentence_spans
 from rag.search import analyse
 from rag.search.build import NoCache, embed_chunks, embed_sentences
 from rag.search.store import Manifest, Stored
@@ -34,13 +35,8 @@ class WordEncoder:
 
 
 def chunk(text: str, page: str = "a", language: str = "en", **changes: object) -> Chunk:
-    """A chunk whose sentences end at full stops."""
-    spans, start = [], 0
-    for piece in text.split(". "):
-        end = text.index(piece, start) + len(piece)
-        end += text[end : end + 1] == "."
-        spans.append((end - len(piece) - (text[end - 1] == "."), end))
-        start = end
+    """A chunk with its sentences."""
+    spans = sentence_spans(text, language)
     values = {"id": f"{page}-{len(text)}", "title": page.title(), "url": f"https://x.example/{page}",
               "section": None, "language": language, "sentences": tuple(spans)}  # fmt: skip
     return Chunk(**{**values, "text": text, **changes})  # type: ignore[arg-type]

@@ -30,6 +30,11 @@ _LEANS = re.compile(
     r"y|pero|asi|ambos|tambien|no|yes)\b",
     re.I,
 )
+_ASKS_WHAT = re.compile(
+    r"(?:what(?: is|'s| are)|que (?:es|son)) (?:the |an? |el |la |los |las |una? )?(?P<subject>.{2,60})$"
+)
+_DEFINES = 0.08
+"""Added for a sentence that defines what was asked."""
 _WANTS_CODE = re.compile(
     r"\b(?:code|snippet|function|script|class|import|implement\w*|codigo|funcion|clase|programa)\b"
 )
@@ -150,14 +155,27 @@ def nearness(question: str, vector: Vectors, passage: Passage) -> list[float]:
         for w in analyse.content_words(question)
     ]
     heading = set(analyse.terms(passage.chunk.section or "", language))
+    defined = _defines(question)
     wants_code = bool(_WANTS_CODE.search(analyse.fold(question)))
     scores = []
     for i, cosine in enumerate(passage.vectors @ vector):
         held = set(analyse.terms(passage.sentence(i), language)) | heading
         words = sum(bool(stems & held) for stems in asked) / (len(asked) or 1)
         apart = 0.0 if wants_code or passage.is_prose(i) else _NOT_PROSE
-        scores.append(float(cosine) + 0.1 * words - apart)
+        defines = _DEFINES if defined and defined.match(analyse.fold(passage.sentence(i))) else 0.0
+        scores.append(float(cosine) + 0.1 * words + defines - apart)
     return scores
+
+
+def _defines(question: str) -> re.Pattern[str] | None:
+    """For "What is X?": what a sentence begins with that says so, "X is …" or "An X means …"."""
+    asked = _ASKS_WHAT.match(analyse.fold(question).strip(" ¿?!."))
+    if not asked:
+        return None
+    return re.compile(
+        rf"(?:the |an? |el |la |los |las |una? )?{re.escape(asked['subject'])}\b\W*"
+        r"(?:\([^)]*\) )?(?:is|are|means|runs|takes|gives|says|es|son|significa|consiste)\b"
+    )
 
 
 def _run(

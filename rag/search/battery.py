@@ -21,6 +21,7 @@ MOST = 56
 _MOST_OF_ONE_PAGE = 24
 _OPENERS = 6
 _RARE = 0.8
+_ABOUT = 0.6
 _SHORT = {"en": "What is {}?", "es": "qué es {}"}
 _OVERVIEW = {
     "en": {"blog": "What topics does this blog cover?", "interview": "What can I ask you about?"},
@@ -107,6 +108,10 @@ def openers(
     One a page, so that they show the collection's breadth.
     """
     manifest = searcher.stored.manifest
+    headings: dict[str, str] = defaultdict(str)
+    for chunk in searcher.stored.chunks:
+        for address in set(_addresses(chunk)):
+            headings[address] += f" {chunk.title} {chunk.section or ''} {' '.join(chunk.tags)}"
     found: dict[str, list[str]] = {}
     for language, by_mode in _OVERVIEW.items():
         ranked = []
@@ -114,6 +119,8 @@ def openers(
             if labelled.language != language or not labelled.source:
                 continue
             if not _WELL_FORMED[language].fullmatch(labelled.question):
+                continue
+            if not _is_about(labelled.question, headings[labelled.source], language):
                 continue
             result = searcher.search(labelled.question, k, language)
             verdict = gate.decide(labelled.question, result, language)
@@ -124,6 +131,18 @@ def openers(
             pages.setdefault(str(labelled.source), labelled.question)
         found[language] = [by_mode[manifest.mode], *list(pages.values())[: _OPENERS - 1]]
     return found
+
+
+def _is_about(question: str, headings: str, language: str) -> bool:
+    """Whether most of a question's words, by rarity, stand in the titles that it is asked under.
+
+    What a passage mentions by the way is no invitation.
+    """
+    held = frozenset(analyse.terms(headings, language))
+    words = analyse.content_words(question)
+    weights = {analyse.stem(w.folded, language): 0.15 + analyse.rarity(w.folded) for w in words}
+    told = sum(weight for stem, weight in weights.items() if stem in held)
+    return told >= _ABOUT * sum(weights.values())
 
 
 def _addresses(chunk: Chunk) -> tuple[str, str]:

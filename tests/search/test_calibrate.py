@@ -15,7 +15,11 @@ SUBJECTS = (
     "looms kilns sundials aqueducts telescopes"
 ).split()
 CHUNKS = [
-    chunk(f"Old {s} need steady care. People repair {s} every spring. Nobody sells {s} here.", s)
+    chunk(
+        f"Old {s} need steady care. People repair {s} every spring. Nobody sells {s} here.",
+        s,
+        section="Old ones: repair every spring",
+    )
     for s in SUBJECTS
 ]
 QUIET = lambda what, done, total: None  # noqa: E731

@@ -1,0 +1,84 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from rag.answer import prompt
+from rag.answer.check import Passage
+from tests.words import WordEncoder, chunk
+
+ENCODER = WordEncoder()
+
+
+def passage(text: str, page: str = "a", **changes: object) -> Passage:
+    piece = replace(chunk(text, page), **changes)  # type: ignore[arg-type]
+    vectors = ENCODER.encode_passages([text[a:b] for a, b in piece.sentences]).astype(np.float32)
+    return Passage.of(piece, 0.9, vectors)
+
+
+def select(question: str, *passages: Passage, budget: int = 40) -> str:
+    vector = ENCODER.encode_query(question)
+    return prompt.select(question, vector, passages, lambda t: len(t.split()), budget)
+
+
+LONG = passage(
+    "Bread rises slowly in winter. The oven must be hot. Salt slows the yeast. "
+    "A cache keeps keys and values. It saves reading them again. Tea is served later."
+)
+
+
+def test_the_nearest_sentences_are_read_with_their_neighbours_in_order() -> None:
+    notes = select("What does a cache keep?", LONG, budget=24)
+    told = notes.splitlines()[1:]
+    at = [LONG.chunk.text.index(line) for line in told]
+    assert "A cache keeps keys and values." in told
+    assert len(told) == 2
+    assert at == sorted(at)
+    assert not any(line.startswith(("Bread", "Tea")) for line in told)
+
+
+def test_the_budget_is_kept() -> None:
+    for budget in (10, 20, 60):
+        notes = select(
+            "What does a cache keep?", LONG, passage("A cache is fast.", "b"), budget=budget
+        )
+        told = [line for line in notes.splitlines() if not line.startswith("##")]
+        assert sum(len(line.split()) for line in told) <= budget
+
+
+def test_each_passage_stands_under_its_title_and_section() -> None:
+    notes = select("cache", passage("A cache is fast.", "b", section="Why > Speed"))
+    assert notes.startswith("## B: Speed\n")
+
+
+def test_an_overview_is_read_only_when_it_came_first() -> None:
+    whole = passage("This blog is about caches.", "o", kind="overview")
+    assert "This blog" not in select("cache", LONG, whole)
+    assert "This blog" in select("cache", whole, LONG)
+
+
+@pytest.mark.parametrize(
+    ("question", "begins"),
+    [
+        ("What is a cache?", "A cache is a"),
+        ("what are caches for memory", "Memory caches are fast,"),
+    ],
+)
+def test_an_answer_begins_with_the_sentence_that_says_it(question: str, begins: str) -> None:
+    text = (
+        "Nobody likes a cold cache in the morning. A cache is a small store of results. "
+        "It grows old. Memory caches are fast, and memory is cheap."
+    )
+    vector = ENCODER.encode_query(question)
+    assert prompt.beginning(question, vector, [passage(text)], "en") == begins
+
+
+def test_nothing_is_begun_when_no_sentence_has_the_questions_words() -> None:
+    vector = ENCODER.encode_query("How do violins sound?")
+    assert prompt.beginning("How do violins sound?", vector, [LONG], "en") is None
+
+
+def test_the_fixed_part_comes_first_so_that_its_cache_can_be_kept() -> None:
+    asked = prompt.messages("What is it?", None, "## A\nText.", "es")
+    assert asked[:3] == prompt.fixed("es")
+    assert asked[-1].content.endswith("Pregunta: What is it?")
