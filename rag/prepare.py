@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import sqlite3
 import time
 from collections.abc import Sequence
 
@@ -62,7 +63,14 @@ def build(plans: Sequence[Plan], settings: Settings) -> None:
     for plan in plans:
         started = time.monotonic()
         with Bars(plan.name) as bars:
-            built = build_collection(plan, settings, encoder, writer.write, bars.show)
+            try:
+                built = build_collection(plan, settings, encoder, writer.write, bars.show)
+            except (OSError, sqlite3.OperationalError) as error:
+                raise FootnoteError(
+                    f"Building {plan.name} stopped: {error}. It writes to {settings.pages_dir} and "
+                    f"{settings.artifacts_dir}; free some space there, or set RAG_PAGES_DIR or --out "
+                    "to a folder that can be written."
+                ) from error
         print("\n".join(_summary(built, settings, time.monotonic() - started)), flush=True)
 
 
