@@ -2,6 +2,7 @@
 
 import argparse
 import logging
+import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -9,6 +10,8 @@ from pathlib import Path
 from rag.search import store
 from rag.settings import Settings
 from rag.types import FootnoteError
+
+HERE = Path(__file__).parent
 
 
 def main() -> int:
@@ -27,9 +30,15 @@ def main() -> int:
 
         listener = bind(settings)  # a port in use is said before the models are loaded
         if not store.names(settings.artifacts_dir):
-            from rag.prepare import build_demo  # needs what serving doesn't
-
-            build_demo(settings, only_missing=True)
+            # In a process of its own: building needs memory and libraries that serving doesn't.
+            build = [
+                sys.executable,
+                str(HERE / "build_index.py"),
+                "--out",
+                str(settings.artifacts_dir),
+            ]
+            if status := subprocess.run(build).returncode:
+                return status
         from rag.answer.load import load_answerer
         from rag.corpus import published_pages
 
@@ -47,5 +56,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).parent))
     sys.exit(main())
