@@ -98,7 +98,7 @@ def test_a_client_that_leaves_ends_the_work(site: Site, question: str) -> None:
             if "reading" in line:
                 break
     left = time.monotonic()
-    until(lambda: site.answerer.stopped == [question], 3)
+    until(lambda: site.answerer.stopped == [question])
     assert time.monotonic() - left < 2
     assert site.answerer.finished == []
 
@@ -108,7 +108,7 @@ def test_a_cancelled_job_ends_the_work(site: Site, client: Client, question: str
     job = client.submit(question, api_name="/ask")
     until(lambda: site.answerer.running == 1)
     job.cancel()
-    until(lambda: site.answerer.stopped == [question], 3)
+    until(lambda: site.answerer.stopped == [question])
     assert client.predict("hello", api_name="/ask")["outcome"] == "greeting"
 
 
