@@ -235,12 +235,13 @@ class Answerer:
         When none holds, the model gets one more turn, begun with the words of the nearest sentence:
         a small model that starts to copy goes on copying.
         """
-        notes = prompt.select(found.query, found.vector, passages, self._llm.count_tokens)
-        checker = Checker(question, spoken, passages, collection.searcher.encoder)
+        notes = prompt.select(found.spelt, found.vector, passages, self._llm.count_tokens)
+        encoder = collection.searcher.encoder
+        checker = Checker(question, spoken, passages, encoder, found.spelt)
         footnotes = Footnotes(passages, by_section=collection.info.mode == "interview")
         writing = Writing(checker, footnotes, spoken)
         messages = prompt.messages(question, context, notes, spoken)
-        begin = prompt.beginning(found.query, found.vector, passages, spoken)
+        begin = prompt.beginning(found.spelt, found.vector, passages, spoken)
         if "overview" not in progress.answer.route:  # whose sentences are written to be copied
             yield from self._turn(messages, "", _SENTENCES, writing, progress, stop)
         if begin and not footnotes.citations and not stop():

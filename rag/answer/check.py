@@ -21,6 +21,8 @@ SAME_LANGUAGE = 0.8
 """Least support, 0 to 1, of a sentence by passages in its own language: close to their words. What a
 small model says in words of its own is right about every second time."""
 OTHER_LANGUAGE = 0.6
+_RELEVANT = 0.25
+"""Least share of the question's words, by rarity, of a sentence that answers it."""
 _ASKED_SHARE = 0.25
 """Weight of a word that stands in the question, beside one that the answer adds."""
 _WORDS_SHARE = 0.65
@@ -92,12 +94,22 @@ class Checker:
     """Checks the sentences of one answer against the passages that it was written from."""
 
     def __init__(
-        self, question: str, language: Language, passages: Sequence[Passage], encoder: Encoder
+        self,
+        question: str,
+        language: Language,
+        passages: Sequence[Passage],
+        encoder: Encoder,
+        query: str | None = None,
     ) -> None:
+        """`query` is what was searched, where that says more than the question."""
         self._language = language
         self._passages = passages
         self._encoder = encoder
         self._asked = frozenset(_stems(question, language))
+        self._sought = [
+            (0.15 + analyse.rarity(w.folded), w.folded)
+            for w in analyse.content_words(query or question)
+        ]
         self._said: list[frozenset[str]] = []
         self._repeated = 0
 
@@ -142,8 +154,20 @@ class Checker:
             return Unsupported(f"support {best.score:.2f} is too weak")
         if not other and _denies(sentence) != _denies(best.quote):
             return Unsupported("denies what the passage states, or the other way round")
+        if not other and not self._is_about_the_question(sentence, best):
+            return Unsupported("true, but beside the question")
         self._said.append(stems)
         return best
+
+    def _is_about_the_question(self, sentence: str, support: Support) -> bool:
+        """Whether a fair share of the question's words stands in the sentence, its quote or headings."""
+        chunk = self._passages[support.passage].chunk
+        if chunk.kind == "overview" or not self._sought:
+            return True
+        told = "\n".join((sentence, support.quote, chunk.title, chunk.section or ""))
+        held = frozenset(analyse.terms(told, chunk.language))
+        shared = sum(w for w, word in self._sought if analyse.stem(word, chunk.language) in held)
+        return shared >= _RELEVANT * sum(w for w, _ in self._sought)
 
     def _best(self, sentence: str, stems: frozenset[str]) -> tuple[Support | None, str | None]:
         """The best support among passages that hold the sentence's facts, or what none holds."""

@@ -52,13 +52,14 @@ def make_battery(chunks: Sequence[Chunk], writer: Writer, progress: Progress) ->
 
 
 def _short_ones(chunks: Sequence[Chunk]) -> list[Labelled]:
-    """ "What is …?" for the rarest word of each page's title.
+    """ "What is …?" for the rarest word of a page's title, for up to MOST pages.
 
     Readers ask in few words, and few words score lower than a model's careful question.
     """
     titles = {chunk.page: chunk for chunk in chunks}
     asked = []
-    for chunk in titles.values():
+    step = 1 + len(titles) // MOST
+    for chunk in list(titles.values())[::step]:
         words = sorted(analyse.content_words(chunk.title), key=lambda w: -analyse.rarity(w.folded))
         if words and analyse.rarity(words[0].folded) >= _RARE and chunk.language in _SHORT:
             question = _SHORT[chunk.language].format(words[0].text)

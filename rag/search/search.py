@@ -29,6 +29,9 @@ class Found:
     """The hits of one query, best first, with the query's vector."""
 
     query: str
+    """As it was asked."""
+    spelt: str
+    """With the misspelt words bridged: what was embedded."""
     vector: Vectors
     hits: tuple[Hit, ...]
     positions: tuple[int, ...]
@@ -78,7 +81,7 @@ class Searcher:
             i: s for i, s in dense.items() if not excluding & {chunks[i].page, chunks[i].url}
         }
         if not allowed:
-            return Found(query, vector, (), (), (0.0, 1.0), bridges)
+            return Found(query, spelt, vector, (), (), (0.0, 1.0), bridges)
         sentences = {i: self._best_sentence(i, vector) for i in allowed}
         ranked = _fuse(allowed, sentences, lexical)
         kept = _spread(ranked, chunks, k, language)
@@ -89,7 +92,7 @@ class Searcher:
         rest = scores[k:] if len(scores) > 2 * k else scores
         background = (float(rest.mean()), float(rest.std()) or 1.0)
         positions = tuple(i for i, _ in kept)
-        return Found(query, vector, hits, positions, background, bridges)
+        return Found(query, spelt, vector, hits, positions, background, bridges)
 
     def overview(self, query: str, k: int, language: str) -> Found:
         """The chunks of the written page about the whole collection, nearest first.
@@ -100,11 +103,11 @@ class Searcher:
         pages = [i for i, chunk in enumerate(self.stored.chunks) if chunk.kind == "overview"]
         pages = [i for i in pages if self.stored.chunks[i].language == language] or pages
         if not pages:
-            return Found(query, vector, (), (), (0.0, 1.0), ())
+            return Found(query, query, vector, (), (), (0.0, 1.0), ())
         cosines = np.clip(self.stored.index.vectors(pages) @ vector, -1, 1).tolist()
         ranked = sorted(zip(pages, cosines, strict=True), key=lambda item: -item[1])[:k]
         hits = tuple(Hit(self.stored.chunks[i], score, fused=score) for i, score in ranked)
-        return Found(query, vector, hits, tuple(i for i, _ in ranked), (0.0, 1.0), ())
+        return Found(query, query, vector, hits, tuple(i for i, _ in ranked), (0.0, 1.0), ())
 
     def _best_sentence(self, position: int, vector: Vectors) -> float:
         vectors = self.sentence_vectors(position)

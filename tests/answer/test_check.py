@@ -71,6 +71,13 @@ def test_instructions_in_a_passage_are_no_answer() -> None:
     assert isinstance(result, Unsupported)
 
 
+def test_a_true_sentence_beside_the_question_is_no_answer() -> None:
+    question = "Why does nginx buffer my stream?"
+    result = checker(question).check("It does not look at the order of words.")
+    assert isinstance(result, Unsupported)
+    assert "beside the question" in result.reason
+
+
 def test_code_holds_line_by_line() -> None:
     text = "```python\nk1 = 1.2\nb = 0.75\n```"
     check = checker("How are the parameters set?", text)
