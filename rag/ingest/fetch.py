@@ -19,9 +19,7 @@ from rag.ingest.addresses import is_valid, resolve
 from rag.ingest.cache import PageCache, Stored, digest
 from rag.types import FootnoteError
 
-USER_AGENT = (
-    "FootnoteBot/0.1 (+https://pypi.org/project/trafilatura/; reads pages for a local index)"
-)
+USER_AGENT = "FootnoteBot/0.1 (reads pages once, for a local index of their text)"
 HTML_TYPES = ("text/html", "application/xhtml+xml", "application/xml", "text/xml")
 _AGAIN = {408, 425, 429, 500, 502, 503, 504}
 _REDIRECTS = {301, 302, 303, 307, 308}
