@@ -88,6 +88,11 @@ class Chunk:
     """Where each sentence of `text` starts and ends."""
 
     @property
+    def told(self) -> str:
+        """The text under its title and headings: what is embedded, and what a passage holds."""
+        return "\n".join(filter(None, (self.title, self.section, self.text)))
+
+    @property
     def page(self) -> str:
         """The page's address without a fragment."""
         return self.url.partition("#")[0]

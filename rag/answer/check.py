@@ -59,8 +59,7 @@ class Passage:
 
     @classmethod
     def of(cls, chunk: Chunk, score: float, vectors: NDArray[np.float32]) -> Passage:
-        told = "\n".join(filter(None, (chunk.title, chunk.section, chunk.text)))
-        return cls(chunk, score, vectors, Evidence.of(told, chunk.language))
+        return cls(chunk, score, vectors, Evidence.of(chunk.told, chunk.language))
 
     def is_prose(self, *places: int) -> bool:
         """Whether none of these sentences is a heading, a code block or a table's row."""

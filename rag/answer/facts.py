@@ -71,12 +71,10 @@ class Evidence:
     @classmethod
     def of(cls, text: str, language: str) -> Evidence:
         """From a passage's text, with its title and headings."""
-        words = analyse.words(text)
-        held = {w.folded for w in words} | {p for w in words for p in analyse.parts(w)}
+        words, stems = analyse.vocabulary(text, language)
         spoken: Language = "es" if language == "es" else "en"
         numbers = frozenset(n for readings in _numbers(text, spoken) for n in readings)
-        stems = frozenset(analyse.stem(w, language) for w in held)
-        return cls(numbers, frozenset(held), stems, language)
+        return cls(numbers, words, stems, language)
 
     def lacks(self, stated: Facts, language: Language) -> str | None:
         """The first number, code word or name that the passage does not hold; None when it has all."""

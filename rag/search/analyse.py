@@ -113,6 +113,14 @@ def parts(word: Word) -> list[str]:
     return found if len(found) > 1 else []
 
 
+@lru_cache(maxsize=2048)
+def vocabulary(text: str, language: str) -> tuple[frozenset[str], frozenset[str]]:
+    """The folded words of a text, function words and parts of compounds included, and their stems."""
+    found = words(text)
+    held = frozenset(w.folded for w in found) | {p for w in found for p in parts(w)}
+    return held, frozenset(stem(w, language) for w in held)
+
+
 def is_empty(folded: str) -> bool:
     """Whether the word carries no subject in either language."""
     return folded in _ALL_EMPTY

@@ -36,7 +36,7 @@ def embed_chunks(
     chunks: Sequence[Chunk], encoder: Encoder, progress: Progress, cache: VectorCache
 ) -> Vectors:
     """Shape (chunks, dimension), rows of length 1. Title and headings are embedded with the text."""
-    texts = [_embedded_text(chunk) for chunk in chunks]
+    texts = [chunk.told for chunk in chunks]
     return _embed(texts, encoder, "chunks", progress, cache)
 
 
@@ -49,10 +49,6 @@ def embed_sentences(
     vectors = _embed(unique, encoder, "sentences", progress, cache)
     row = {text: i for i, text in enumerate(unique)}
     return vectors[[row[text] for text in texts]]
-
-
-def _embedded_text(chunk: Chunk) -> str:
-    return "\n".join(filter(None, (chunk.title, chunk.section, chunk.text)))
 
 
 def _embed(

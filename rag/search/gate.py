@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 from rapidfuzz import fuzz, process
@@ -134,9 +133,7 @@ def _is_special(word: analyse.Word) -> bool:
 
 def _held(word: analyse.Word, bridged: str | None, hit: Hit) -> float:
     """1 when the hit holds the word or a form of it, less for one that only looks alike, else 0."""
-    words, stems = _vocabulary(
-        f"{hit.chunk.title}\n{hit.chunk.section or ''}\n{hit.chunk.text}", hit.chunk.language
-    )
+    words, stems = analyse.vocabulary(hit.chunk.told, hit.chunk.language)
     sought = bridged or word.folded
     if {word.folded, sought} & words or any(analyse.stem(sought, x) in stems for x in ("en", "es")):
         return 1.0
@@ -145,11 +142,3 @@ def _held(word: analyse.Word, bridged: str | None, hit: Hit) -> float:
     alike = [w for w in words if w[:2] == sought[:2]]
     match = process.extractOne(sought, alike, scorer=fuzz.ratio, score_cutoff=_COGNATE)
     return (match[1] - 50) / 50 if match else 0.0
-
-
-@lru_cache(maxsize=2048)
-def _vocabulary(text: str, language: str) -> tuple[frozenset[str], frozenset[str]]:
-    """Folded words, with the parts of compounds, and their stems."""
-    words = analyse.words(text)
-    held = frozenset(w.folded for w in words) | {p for w in words for p in analyse.parts(w)}
-    return held, frozenset(analyse.stem(w, language) for w in held)
