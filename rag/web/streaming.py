@@ -44,10 +44,10 @@ async def stream_latest(
             with suppress(TimeoutError):
                 await asyncio.wait_for(changed.wait(), pulse)
             changed.clear()
-            if latest:
+            if latest and not work.done():
                 shown[:] = latest
                 yield shown[0]
-        if latest != shown:
+        if latest and (not shown or latest[0] is not shown[0]):
             yield latest[0]
         work.result()
     finally:

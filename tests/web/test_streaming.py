@@ -56,6 +56,19 @@ def test_silence_repeats_the_newest_item() -> None:
     assert items[-1] == "done"
 
 
+def test_a_generator_that_ends_after_its_last_item_was_shown_repeats_nothing() -> None:
+    def slow_to_end(stop: Callable[[], bool]) -> Iterator[str]:
+        yield "reading"
+        time.sleep(0.05)
+        yield "done"
+        time.sleep(0.1)
+
+    async def collect() -> list[str]:
+        return [item async for item in stream_latest(slow_to_end, pulse=1.0)]
+
+    assert asyncio.run(collect()) == ["reading", "done"]
+
+
 @pytest.mark.parametrize("how", ["close", "cancel"])
 def test_leaving_stops_the_work_and_waits_for_its_end(how: str) -> None:
     ended = threading.Event()
