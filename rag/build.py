@@ -16,6 +16,7 @@ from rag.ingest.chunk import chunk
 from rag.ingest.overview import overview
 from rag.ingest.sources import Report, Source, collect
 from rag.search import store
+from rag.search.balance import question_means
 from rag.search.battery import Writer, make_battery, openers, read_battery
 from rag.search.build import embed_chunks, embed_sentences
 from rag.search.calibrate import calibrate, gate_of
@@ -162,13 +163,17 @@ def _calibrated(
     progress: Progress,
 ) -> store.Manifest:
     """The manifest with the gate's calibration and the opening questions."""
+    battery = make_battery(chunks, writer, progress) if writer else []
+    if plan.battery:
+        battery += read_battery(plan.battery)
+    if battery:
+        asked = np.stack([encoder.encode_query(labelled.question) for labelled in battery])
+        means = question_means(asked, [labelled.language for labelled in battery])
+        manifest = replace(manifest, question_means=means)
     stored = store.Stored(
         manifest, tuple(chunks), FaissIndex.of(vectors), sentence_vectors.astype(np.float16)
     )
     searcher = Searcher(stored, encoder)
-    battery = make_battery(chunks, writer, progress) if writer else []
-    if plan.battery:
-        battery += read_battery(plan.battery)
     calibration = calibrate(searcher, battery, settings.passages, plan.let_through, progress)
     manifest = replace(manifest, calibration=calibration.as_json())
     suggestions = openers(searcher, gate_of(manifest), battery, settings.passages)

@@ -66,7 +66,7 @@ def calibrate(
     """Chooses the threshold that lets `let_through` of the answerable questions pass.
 
     Only questions whose best hit is in their own language decide; the other language's threshold
-    moves along.
+    moves along, as the cosines' centres do.
     """
     positives: list[NDArray[np.float64]] = []
     negatives: list[NDArray[np.float64]] = []
@@ -91,7 +91,11 @@ def calibrate(
     shift = np.array(same.centre) - np.array(SAME_LANGUAGE.centre)
     other = replace(
         OTHER_LANGUAGE,
-        centre=(OTHER_LANGUAGE.centre[0] + float(shift[0]), *OTHER_LANGUAGE.centre[1:]),
+        centre=(
+            OTHER_LANGUAGE.centre[0] + float(shift[0]),
+            *OTHER_LANGUAGE.centre[1:-1],
+            OTHER_LANGUAGE.centre[-1] + float(shift[-1]),
+        ),
     )
     wrong = [
         {"question": question, "answerable": answerable}

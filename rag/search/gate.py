@@ -38,11 +38,14 @@ class Signals:
     """The mean of the same; 0.7 without any."""
     lexical: float
     """BM25 of the first hit by the question's words."""
+    sentence: float
+    """Cosine of the question and the nearest sentence of the hits."""
 
     def as_array(self) -> np.ndarray:
-        """Shape (6,)."""
+        """Shape (7,)."""
         return np.array([
-            self.cosine, self.margin, self.together, self.weakest_name, self.names, self.lexical
+            self.cosine, self.margin, self.together, self.weakest_name, self.names, self.lexical,
+            self.sentence,
         ])  # fmt: skip
 
 
@@ -61,13 +64,21 @@ class Weights:
         return float(scaled @ np.array(self.weight)) - self.threshold
 
 
-_WEIGHT = (3.0, 0.5, 1.2, 0.4, 0.4, 2.0)
+# A name that isn't found weighs most against a question next door; the mean of the names only takes
+# back what questions with several of them would gain.
+_WEIGHT = (2.0, 0.5, 1.2, 2.0, -0.8, 2.0, 1.0)
 # Centres and scales with multilingual-e5-small; `calibrate` replaces them for a collection.
 SAME_LANGUAGE = Weights(
-    (0.837, 5.9, 0.51, 0.67, 0.63, 0.92), (0.042, 2.8, 0.34, 0.47, 0.38, 0.95), _WEIGHT, 0.1
+    (0.837, 5.9, 0.51, 0.67, 0.63, 0.92, 0.85),
+    (0.042, 2.8, 0.34, 0.47, 0.38, 0.95, 0.04),
+    _WEIGHT,
+    -0.3,
 )
 OTHER_LANGUAGE = Weights(
-    (0.794, 5.5, 0.28, 0.57, 0.54, 0.33), (0.036, 2.4, 0.25, 0.49, 0.38, 0.50), _WEIGHT, -0.8
+    (0.794, 5.5, 0.28, 0.57, 0.54, 0.33, 0.82),
+    (0.036, 2.4, 0.25, 0.49, 0.38, 0.50, 0.04),
+    _WEIGHT,
+    -0.8,
 )
 
 
@@ -116,6 +127,7 @@ def read_signals(question: str, found: Found) -> tuple[Signals, tuple[str, ...]]
         weakest_name=min(special, default=1.0),
         names=sum(special) / len(special) if special else 0.7,
         lexical=hits[0].lexical / (len(asked) + 1),
+        sentence=found.sentence,
     )
     missing = tuple(w.text for w, found in zip(asked, anywhere, strict=True) if found == 0)
     return signals, missing

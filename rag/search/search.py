@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from rag.search.balance import OWN_LANGUAGE, Balance
 from rag.search.lexical import Bridge, LexicalIndex
 from rag.search.store import Stored
 from rag.search.vectors import Vectors
@@ -39,6 +40,8 @@ class Found:
     background: tuple[float, float]
     """Mean and standard deviation of the query's cosine with the other candidates."""
     bridges: tuple[Bridge, ...]
+    sentence: float = -1.0
+    """Cosine of the query and the nearest sentence of the hits."""
 
 
 class Searcher:
@@ -50,6 +53,20 @@ class Searcher:
         self.lexical = LexicalIndex(stored.chunks)
         counts = [len(chunk.sentences) for chunk in stored.chunks]
         self._first_sentence = np.concatenate([[0], np.cumsum(counts)]).astype(int)
+        languages = [chunk.language for chunk in stored.chunks]
+        everywhere = list(range(len(stored.chunks))) if len(set(languages)) > 1 else []
+        self._balance = (
+            Balance(
+                stored.index.vectors(everywhere),
+                languages,
+                {
+                    language: np.array(mean, dtype=np.float32)
+                    for language, mean in stored.manifest.question_means.items()
+                },
+            )
+            if everywhere
+            else None
+        )
 
     def search(
         self,
@@ -71,9 +88,14 @@ class Searcher:
         vector = self.encoder.encode_query(spelt)
         chunks = self.stored.chunks
         lexical = self.lexical.scores(query, bridges)
-        dense = dict(self.stored.index.search(vector, CANDIDATES + len(excluding) * 20))
-        best_lexical = [int(i) for i in np.argsort(-lexical)[:CANDIDATES] if lexical[i] > 0]
-        missing = [i for i in best_lexical if i not in dense]
+        most = CANDIDATES + len(excluding) * 20
+        dense = dict(self.stored.index.search(vector, most))
+        others = [int(i) for i in np.argsort(-lexical)[:CANDIDATES] if lexical[i] > 0]
+        balance = self._balance if self._balance and self._balance.needed else None
+        balanced = balance.question(vector, language) if balance else vector
+        if balance:  # the nearest of the other language too, which rank far behind
+            others += [i for i, _ in self.stored.index.search(balanced, most)]
+        missing = [i for i in dict.fromkeys(others) if i not in dense]
         if missing:
             cosines = self.stored.index.vectors(missing) @ vector
             dense.update(zip(missing, np.clip(cosines, -1, 1).tolist(), strict=True))
@@ -82,8 +104,11 @@ class Searcher:
         }
         if not allowed:
             return Found(query, spelt, vector, (), (), (0.0, 1.0), bridges)
-        sentences = {i: self._best_sentence(i, vector) for i in allowed}
-        ranked = _fuse(allowed, sentences, lexical)
+        if balance:
+            meaning = {i: self._balanced(i, balance, balanced, language) for i in allowed}
+        else:
+            meaning = {i: (s, self._best_sentence(i, vector)) for i, s in allowed.items()}
+        ranked = _fuse(meaning, lexical)
         kept = _spread(ranked, chunks, k, language)
         hits = tuple(
             Hit(chunks[i], allowed[i], lexical=float(lexical[i]), fused=fused) for i, fused in kept
@@ -92,7 +117,8 @@ class Searcher:
         rest = scores[k:] if len(scores) > 2 * k else scores
         background = (float(rest.mean()), float(rest.std()) or 1.0)
         positions = tuple(i for i, _ in kept)
-        return Found(query, spelt, vector, hits, positions, background, bridges)
+        nearest = max(self._best_sentence(i, vector) for i in positions)
+        return Found(query, spelt, vector, hits, positions, background, bridges, nearest)
 
     def overview(self, query: str, k: int, language: str) -> Found:
         """The chunks of the written page about the whole collection, nearest first.
@@ -113,6 +139,16 @@ class Searcher:
         vectors = self.sentence_vectors(position)
         return float((vectors @ vector).max()) if len(vectors) else -1.0
 
+    def _balanced(
+        self, position: int, balance: Balance, question: Vectors, language: str
+    ) -> tuple[float, float]:
+        """The balanced cosines of a chunk and of its best sentence."""
+        spoken = self.stored.chunks[position].language
+        own = OWN_LANGUAGE if spoken == language else 0.0
+        rows = np.vstack((self.stored.index.vectors([position]), self.sentence_vectors(position)))
+        whole, *sentences = balance.cosines(question, rows, spoken).tolist()
+        return whole + own, max(sentences, default=-1.0) + own
+
     def sentence_vectors(self, position: int) -> NDArray[np.float32]:
         """Shape (sentences of the chunk at `position`, dimension)."""
         start, end = self._first_sentence[position], self._first_sentence[position + 1]
@@ -120,16 +156,17 @@ class Searcher:
 
 
 def _fuse(
-    dense: dict[int, float], sentences: dict[int, float], lexical: NDArray[np.float32]
+    cosines: dict[int, tuple[float, float]], lexical: NDArray[np.float32]
 ) -> list[tuple[int, float]]:
     """Convex combination of the three scores, each scaled to 0…1 among the candidates.
+
+    `cosines` are the chunk's and its best sentence's.
 
     Bruch, Gai & Ingber, "An Analysis of Fusion Functions for Hybrid Retrieval" (2022), find it
     better than reciprocal ranks.
     """
-    positions = list(dense)
-    meaning = (1 - SENTENCE_SHARE) * np.array([dense[i] for i in positions])
-    meaning += SENTENCE_SHARE * np.array([sentences[i] for i in positions])
+    positions = list(cosines)
+    meaning = np.array(list(cosines.values())) @ (1 - SENTENCE_SHARE, SENTENCE_SHARE)
     fused = (1 - LEXICAL_SHARE) * _scaled(meaning) + LEXICAL_SHARE * _scaled(lexical[positions])
     return sorted(zip(positions, fused.tolist(), strict=True), key=lambda item: -item[1])
 

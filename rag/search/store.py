@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from rag.search.vectors import FaissIndex
 from rag.types import Chunk, CollectionInfo, FootnoteError, Mode
 
-FORMAT = 1
+FORMAT = 2
 _REBUILD = "build it again with build_index.py"
 
 
@@ -50,6 +50,8 @@ class Manifest:
     topics: dict[str, list[str]] = field(default_factory=dict)
     """What the collection is about, per language, for the written replies."""
     calibration: dict[str, Any] = field(default_factory=dict)
+    question_means: dict[str, list[float]] = field(default_factory=dict)
+    """Per language, the mean vector of questions about the collection (`rag.search.balance`)."""
     format: int = FORMAT
 
     def info(self) -> CollectionInfo:

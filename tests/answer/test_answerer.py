@@ -3,7 +3,7 @@ import re
 import pytest
 
 from rag.answer.answerer import Answerer, Collection
-from rag.search.gate import Gate, Weights
+from rag.search.gate import SAME_LANGUAGE, Gate, Weights
 from rag.search.search import Searcher
 from rag.settings import Settings
 from rag.types import Answer, Turn
@@ -28,7 +28,8 @@ def answerer(*replies: str | Exception, passes: bool = True) -> tuple[Answerer, 
         WordEncoder(),
     )  # fmt: skip
     threshold = -1e9 if passes else 1e9
-    weights = Weights((0.0,) * 6, (1.0,) * 6, (1.0,) * 6, threshold)
+    size = len(SAME_LANGUAGE.weight)
+    weights = Weights((0.0,) * size, (1.0,) * size, (1.0,) * size, threshold)
     gate = Gate(weights, weights)
     settings = Settings(collection="t")
     return Answerer({"t": Collection(searcher, gate)}, model, settings), model
