@@ -31,8 +31,9 @@ from rag.types import (
 log = logging.getLogger(__name__)
 _NEAREST = 3
 _SENTENCES = 4
-_BEGUN_SENTENCES = 2
-"""Most sentences of an answer; of one that was begun with a passage's words, and copies on."""
+"""Most sentences of an answer."""
+_TRIED = 4
+"""Nearest sentences that are tried as the answer when the model found none."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,11 @@ class _Progress:
 
     def milliseconds(self) -> int:
         return round((time.perf_counter() - self.started) * 1000)
+
+    def reading_begins(self) -> None:
+        """The reader sees the first words now."""
+        if not self.timings.first_token_ms:
+            self.timings = replace(self.timings, first_token_ms=self.milliseconds())
 
     def partial(self, stage: Stage, **changes: object) -> Answer:
         self.answer = replace(self.answer, stage=stage, **changes)  # type: ignore[arg-type]
@@ -230,61 +236,58 @@ class Answerer:
         progress: _Progress,
         stop: Callable[[], bool],
     ) -> Iterator[Answer]:
-        """Streams the model's sentences, each kept only when the check finds its support.
+        """Streams what the model's sentences point at, each only when the check finds its support.
 
-        When none holds, the model gets one more turn, begun with the words of the nearest sentence:
-        a small model that starts to copy goes on copying.
+        When none holds, the nearest sentence that does is the answer, as it stands on its page. An
+        overview's sentences are written to be quoted, and need no model.
         """
-        notes = prompt.select(found.spelt, found.vector, passages, self._llm.count_tokens)
         encoder = collection.searcher.encoder
         checker = Checker(question, spoken, passages, encoder, found.spelt)
         footnotes = Footnotes(passages, by_section=collection.info.mode == "interview")
         writing = Writing(checker, footnotes, spoken)
-        messages = prompt.messages(question, context, notes, spoken)
-        begin = prompt.beginning(found.spelt, found.vector, passages, spoken)
-        if "overview" not in progress.answer.route:  # whose sentences are written to be copied
-            yield from self._turn(messages, "", _SENTENCES, writing, progress, stop)
-        if begin and not footnotes.citations and not stop():
-            progress.answer = replace(progress.answer, route=(*progress.answer.route, "begun"))
-            yield from self._turn(messages, begin, _BEGUN_SENTENCES, writing, progress, stop)
+        if "overview" not in progress.answer.route:
+            notes = prompt.select(found.spelt, found.vector, passages, self._llm.count_tokens)
+            messages = prompt.messages(question, context, notes, spoken)
+            yield from self._turn(messages, writing, progress, stop)
+        if footnotes.citations or stop():
+            return
+        for n, i in prompt.nearest(found.spelt, found.vector, passages, spoken)[:_TRIED]:
+            if writing.quote(n, i):
+                route = (*progress.answer.route, "quoted")
+                progress.answer = replace(progress.answer, route=route)
+                progress.reading_begins()
+                yield _written(progress, writing, "")
+                return
 
     def _turn(
         self,
         messages: Sequence[Message],
-        begin: str,
-        most: int,
         writing: Writing,
         progress: _Progress,
         stop: Callable[[], bool],
     ) -> Iterator[Answer]:
-        """One turn of the model: up to `most` sentences that hold, ended early when its first doesn't."""
-        held_back = writing.withheld
+        """The model's turn: ended early when its first sentence doesn't hold."""
         generation = self._llm.generate(
-            messages, max_tokens=self._settings.max_output_tokens, begin=begin, stop=stop
+            messages, max_tokens=self._settings.max_output_tokens, stop=stop
         )
-        writing.add(begin)
         for piece in generation:
             writing.add(piece)
             draft = writing.draft
-            if draft and not progress.timings.first_token_ms:
-                first = progress.milliseconds()
-                progress.timings = replace(progress.timings, first_token_ms=first)
+            if draft:
+                progress.reading_begins()
             yield _written(progress, writing, draft)
-            failed = writing.withheld > held_back and not writing.footnotes.citations
-            if failed or writing.is_over or writing.footnotes.sentences >= most:
+            failed = writing.withheld and not writing.footnotes.citations
+            if failed or writing.is_over or writing.footnotes.sentences >= _SENTENCES:
                 writing.drop()
                 break
         if stop():
             writing.drop()
         writing.end()
-        earlier = progress.timings
         progress.timings = replace(
-            earlier,
+            progress.timings,
             prompt_tokens=generation.prompt_tokens,
-            cached_tokens=generation.cached_tokens
-            if not earlier.prompt_tokens
-            else earlier.cached_tokens,
-            output_tokens=earlier.output_tokens + generation.output_tokens,
+            cached_tokens=generation.cached_tokens,
+            output_tokens=generation.output_tokens,
         )
         yield _written(progress, writing, "")
 

@@ -1,27 +1,29 @@
 """Does a passage say this? Each sentence of an answer is matched to the sentences that support it.
 
-A sentence counts only when one chunk holds all its numbers, names and code words, a sentence or two
-of that chunk mean the same, and neither denies what the other states.
+A sentence counts only when one chunk holds all its numbers, names and code words, and a sentence or
+two of that chunk mean the same. Where passage and answer are in one language, the passage's own words
+are shown: what the model wrote only points at them, so that nothing is said that no source says.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rag.answer.facts import Evidence, facts
+from rag.answer.wanted import wanted
 from rag.search import analyse
 from rag.types import Chunk, Encoder, Language
 
-SAME_LANGUAGE = 0.8
-"""Least support, 0 to 1, of a sentence by passages in its own language: close to their words. What a
-small model says in words of its own is right about every second time."""
+SAME_LANGUAGE = 0.6
+"""Least support, 0 to 1, of a sentence by the passage's words that are shown in its place."""
 OTHER_LANGUAGE = 0.6
-_RELEVANT = 0.25
+"""The same of a sentence that is shown as the model wrote it, in another language than the passage."""
+_RELEVANT = 0.4
 """Least share of the question's words, by rarity, of a sentence that answers it."""
 _ASKED_SHARE = 0.25
 """Weight of a word that stands in the question, beside one that the answer adds."""
@@ -31,9 +33,10 @@ _COSINE_FLOOR, _COSINE_TOP = 0.78, 0.96
 """Cosines of unrelated and of equal sentences with E5 models, which use a narrow band."""
 
 _NO_PROSE = re.compile(r"#{1,6} |```|.*\S \| \S")
-_NEGATIONS = frozenset(
-    """not no never without nor neither cannot none nothing nobody hardly nunca jamas sin ni tampoco
-    ningun ninguna ninguno nada nadie apenas""".split()
+# A sentence that says nothing without the one before it.
+_LEANS = re.compile(
+    r"(?:it|this|that|these|those|they|he|she|and|but|so|or|then|both|because|eso|esto|esta|este|ese|"
+    r"esa|estos|estas|y|pero|asi|ambos|ambas|tambien|porque)\b"
 )
 _NON_ANSWERS = re.compile(
     r"\bnot found\b|\bas an? (?:ai|language model)|\bcomo (?:una? )?(?:ia|modelo de lenguaje)|"
@@ -70,6 +73,12 @@ class Passage:
         start, end = self.chunk.sentences[i]
         return self.chunk.text[start:end]
 
+    def quote(self, i: int, j: int) -> str:
+        """Sentences `i` to `j`, and the one before when the first leans on it."""
+        if i and _LEANS.match(analyse.fold(self.sentence(i))) and self.is_prose(i - 1, i):
+            i -= 1
+        return self.chunk.text[self.chunk.sentences[i][0] : self.chunk.sentences[j][1]]
+
 
 @dataclass(frozen=True)
 class Support:
@@ -80,6 +89,8 @@ class Support:
     """Verbatim from the chunk."""
     score: float
     """0 to 1: how well the quote supports the sentence."""
+    shown: str
+    """What the reader gets: the quote, or in another language the model's sentence."""
 
 
 @dataclass(frozen=True)
@@ -109,6 +120,7 @@ class Checker:
             (0.15 + analyse.rarity(w.folded), w.folded)
             for w in analyse.content_words(query or question)
         ]
+        self._wanted = wanted(query or question)
         self._said: list[frozenset[str]] = []
         self._repeated = 0
 
@@ -142,28 +154,38 @@ class Checker:
             return Unsupported("only restates the question")
         if sentence.rstrip().endswith(":"):
             return Unsupported("only announces what follows")
-        if any(len(stems & said) >= 0.9 * len(stems) for said in self._said):
-            self._repeated += 1
-            return Unsupported("a repetition")
         best, missing = self._best(sentence, stems)
         if best is None:
             return Unsupported(f"no passage holds {missing}")
         other = self._passages[best.passage].chunk.language != self._language
         if best.score < (OTHER_LANGUAGE if other else SAME_LANGUAGE):
             return Unsupported(f"support {best.score:.2f} is too weak")
-        if not other and _denies(sentence) != _denies(best.quote):
-            return Unsupported("denies what the passage states, or the other way round")
-        if not other and not self._is_about_the_question(sentence, best):
-            return Unsupported("true, but beside the question")
-        self._said.append(stems)
-        return best
+        return self._judged(replace(best, shown=sentence if other else best.quote))
 
-    def _is_about_the_question(self, sentence: str, support: Support) -> bool:
-        """Whether a fair share of the question's words stands in the sentence, its quote or headings."""
+    def quote(self, passage: int, i: int) -> Support | Unsupported:
+        """A passage's `i`-th sentence as the answer itself."""
+        quoted = self._passages[passage].quote(i, i)
+        return self._judged(Support(passage, quoted, 1.0, quoted))
+
+    def _judged(self, support: Support) -> Support | Unsupported:
+        """Whether what would be shown answers the question, and wasn't said before."""
+        stems = frozenset(_stems(support.shown, self._language))
+        if any(len(stems & said) >= 0.9 * len(stems) for said in self._said):
+            self._repeated += 1
+            return Unsupported("a repetition")
         chunk = self._passages[support.passage].chunk
-        if chunk.kind == "overview" or not self._sought:
-            return True
-        told = "\n".join((sentence, support.quote, chunk.title, chunk.section or ""))
+        if chunk.kind != "overview":
+            if chunk.language == self._language and not self._is_about_the_question(support):
+                return Unsupported("true, but beside the question")
+            if not self._said and not self._wanted.met_by(support.quote):
+                return Unsupported(f"names no {', '.join(sorted(self._wanted.kinds))}")
+        self._said.append(stems)
+        return support
+
+    def _is_about_the_question(self, support: Support) -> bool:
+        """Whether a fair share of the question's words stands in the quote or the headings above it."""
+        chunk = self._passages[support.passage].chunk
+        told = "\n".join((support.quote, chunk.title, chunk.section or ""))
         held = frozenset(analyse.terms(told, chunk.language))
         shared = sum(w for w, word in self._sought if analyse.stem(word, chunk.language) in held)
         return shared >= _RELEVANT * sum(w for w, _ in self._sought)
@@ -224,8 +246,8 @@ class Checker:
         if best is None:
             return None
         score, i, j = best
-        start, end = passage.chunk.sentences[i][0], passage.chunk.sentences[j][1]
-        return Support(n, passage.chunk.text[start:end], round(score, 3))
+        quoted = passage.quote(i, j)
+        return Support(n, quoted, round(score, 3), quoted)
 
     def _check_code(self, block: str) -> Support | Unsupported:
         """A code block holds when each of its lines stands in one passage."""
@@ -234,7 +256,7 @@ class Checker:
         for n, passage in enumerate(self._passages):
             text = passage.chunk.text
             if lines and all(line in text for line in lines):
-                return Support(n, lines[0], 1.0)
+                return Support(n, lines[0], 1.0, block)
         return Unsupported("code that no passage holds")
 
 
@@ -253,8 +275,3 @@ def _stems_any(text: str, language: str) -> frozenset[str]:
 def _covered(weights: dict[str, float], held: frozenset[str]) -> float:
     total = sum(weights.values())
     return sum(weight for stem, weight in weights.items() if stem in held) / total if total else 0.0
-
-
-def _denies(text: str) -> bool:
-    """Whether a sentence is negated; two negations cancel out in neither language's everyday use."""
-    return any(w.folded in _NEGATIONS or w.folded.endswith("n't") for w in analyse.words(text))

@@ -32,8 +32,8 @@ class Footnotes:
         """Without markers that the model wrote itself, which would lead nowhere, and without bold."""
         return _MARKERS.sub("", sentence).replace("**", "")
 
-    def add(self, sentence: str, support: Support) -> None:
-        """Appends a sentence with the marker of the passage that supports it."""
+    def add(self, support: Support) -> None:
+        """Appends what is shown, with the marker of the passage that supports it."""
         passage = self._passages[support.passage]
         chunk = passage.chunk
         source = chunk.url if self._by_section else chunk.page
@@ -53,7 +53,7 @@ class Footnotes:
             quotes=(support.quote,),
         )
         self.sentences += 1
-        bare = self.bare(sentence).strip()
+        bare = self.bare(support.shown).strip()
         block = bare.startswith(("```", "- ", "* ")) or self.text.endswith("```")
         between = "" if not self.text else "\n" if block else " "
         self.text += f"{between}{bare} [{self._citations[source].n}]"

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from rag.answer.check import Passage
+from rag.answer.wanted import wanted
 from rag.search import analyse
 from rag.search.vectors import Vectors
 from rag.types import Language, Message
@@ -17,24 +18,19 @@ from rag.types import Language, Message
 BUDGET = 300
 """Tokens of passages that the model reads for one answer."""
 _FIRST_SHARE = 0.65
-_BEGUN_WITH = 4
-"""Words of a sentence that are enough for a model to go on copying it."""
 _LEAST = 30
 """With fewer tokens left no further passage is begun."""
 _NOT_PROSE = 0.04
 """Code, headings and table rows share words with many questions and answer few."""
-# A question, something too short, or a sentence that leans on the one before it.
-_LEANS = re.compile(
-    r"[?:]\s*$|^\S+(?:\s+\S+){0,3}$|"
-    r"^(?:it|this|that|these|those|they|he|she|and|but|so|or|then|both|eso|esto|esta|este|ese|esa|"
-    r"y|pero|asi|ambos|tambien|no|yes)\b",
-    re.I,
-)
+# A question, what announces something, or something too short.
+_NO_ANSWER = re.compile(r"[?:]\s*$|^\S+(?:\s+\S+){0,3}$")
 _ASKS_WHAT = re.compile(
     r"(?:what(?: is|'s| are)|que (?:es|son)) (?:the |an? |el |la |los |las |una? )?(?P<subject>.{2,60})$"
 )
 _DEFINES = 0.08
 """Added for a sentence that defines what was asked."""
+_MEETS = 0.05
+"""Added for a sentence that has the kind of thing that was asked for."""
 _WANTS_CODE = re.compile(
     r"\b(?:code|snippet|function|script|class|import|implement\w*|codigo|funcion|clase|programa)\b"
 )
@@ -116,32 +112,20 @@ def select(
     return "\n\n".join(notes)
 
 
-def beginning(
+def nearest(
     question: str, vector: Vectors, passages: Sequence[Passage], language: Language
-) -> str | None:
-    """The first words of the sentence that is nearest to the question, to begin an answer with.
+) -> list[tuple[int, int]]:
+    """(passage, sentence) of the prose that could be an answer as it stands, the nearest first.
 
-    None when no sentence in the answer's language holds half of the question's words. An overview's
-    sentences are made for questions that have no words of their own.
+    All sentences in the answer's language come before those in another one.
     """
-    best: tuple[float, str] | None = None
-    asked = [analyse.stem(w.folded, language) for w in analyse.content_words(question)]
-    for passage in passages:
-        if passage.chunk.language != language:
-            continue
-        heading = set(analyse.terms(passage.chunk.section or "", language))
+    found = []
+    for n, passage in enumerate(passages):
+        other = passage.chunk.language != language
         for i, near in enumerate(nearness(question, vector, passage)):
-            held = set(analyse.terms(passage.sentence(i), language)) | heading
-            enough = (
-                passage.chunk.kind == "overview"
-                or sum(stem in held for stem in asked) >= len(asked) / 2
-            )
-            sentence = passage.sentence(i)
-            if not enough or not passage.is_prose(i) or _LEANS.search(sentence):
-                continue
-            if best is None or near > best[0]:
-                best = (near, sentence)
-    return " ".join(best[1].split()[:_BEGUN_WITH]) if best else None
+            if passage.is_prose(i) and not _NO_ANSWER.search(passage.sentence(i)):
+                found.append((other, -near, n, i))
+    return [(n, i) for _, _, n, i in sorted(found)]
 
 
 def nearness(question: str, vector: Vectors, passage: Passage) -> list[float]:
@@ -156,6 +140,7 @@ def nearness(question: str, vector: Vectors, passage: Passage) -> list[float]:
     ]
     heading = set(analyse.terms(passage.chunk.section or "", language))
     defined = _defines(question)
+    sought = wanted(question)
     wants_code = bool(_WANTS_CODE.search(analyse.fold(question)))
     scores = []
     for i, cosine in enumerate(passage.vectors @ vector):
@@ -163,7 +148,8 @@ def nearness(question: str, vector: Vectors, passage: Passage) -> list[float]:
         words = sum(bool(stems & held) for stems in asked) / (len(asked) or 1)
         apart = 0.0 if wants_code or passage.is_prose(i) else _NOT_PROSE
         defines = _DEFINES if defined and defined.match(analyse.fold(passage.sentence(i))) else 0.0
-        scores.append(float(cosine) + 0.1 * words + defines - apart)
+        meets = _MEETS if sought.kinds and sought.met_by(passage.sentence(i)) else 0.0
+        scores.append(float(cosine) + 0.1 * words + defines + meets - apart)
     return scores
 
 

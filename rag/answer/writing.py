@@ -59,10 +59,19 @@ class Writing:
             return
         result = self._checker.check(bare)
         if isinstance(result, Support):
-            self.footnotes.add(bare, result)
+            self.footnotes.add(result)
         else:
             self.withheld += 1
             log.debug("withheld (%s): %s", result.reason, bare)
+
+    def quote(self, passage: int, sentence: int) -> bool:
+        """Adds a passage's own sentence; whether it holds as an answer."""
+        result = self._checker.quote(passage, sentence)
+        if isinstance(result, Support):
+            self.footnotes.add(result)
+            return True
+        log.debug("not quoted (%s)", result.reason)
+        return False
 
 
 def _split(text: str, language: Language) -> tuple[list[str], str]:

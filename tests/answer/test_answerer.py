@@ -84,19 +84,19 @@ def test_what_the_check_holds_back_is_counted_and_not_shown() -> None:
     assert answer.withheld == 1
 
 
-def test_when_nothing_holds_a_second_turn_begins_with_the_nearest_sentence() -> None:
-    ask, model = answerer(
-        "Paris is lovely in spring.", " how quickly repeated words stop counting."
-    )
+def test_when_nothing_holds_the_nearest_sentence_is_quoted() -> None:
+    ask, _ = answerer("Paris is lovely in spring.")
     answer = ask.ask("What does the parameter k1 set?")
-    assert model.begun == ["", "The parameter k1 sets"]
     assert answer.outcome == "answered"
+    assert answer.answer == "The parameter k1 sets how quickly repeated words stop counting. [1]"
+    assert "quoted" in answer.route
     assert answer.withheld == 1
+    assert answer.timings.first_token_ms > 0
 
 
 def test_with_nothing_left_it_says_so_and_cites_nothing() -> None:
-    ask, _ = answerer("Paris is lovely.", "NOT FOUND.")
-    answer = ask.ask("What does BM25 do?")
+    ask, _ = answerer("NOT FOUND.")
+    answer = ask.ask("Who wrote BM25?")
     assert answer.outcome == "refused"
     assert "back with a quote" in answer.answer
     assert answer.citations == ()

@@ -16,9 +16,9 @@ def passages() -> list[Passage]:
 
 def test_one_number_a_page_in_order_of_first_use() -> None:
     notes = Footnotes(passages())
-    notes.add("Five is here.", Support(2, "Five.", 1.0))
-    notes.add("One is here.", Support(0, "One.", 1.0))
-    notes.add("Three too.", Support(1, "Three.", 1.0))
+    notes.add(Support(2, "Five.", 1.0, "Five is here."))
+    notes.add(Support(0, "One.", 1.0, "One is here."))
+    notes.add(Support(1, "Three.", 1.0, "Three too."))
     assert notes.text == "Five is here. [1] One is here. [2] Three too. [2]"
     assert [(c.n, c.title, c.quote, c.quotes) for c in notes.citations] == [
         (1, "B", "Five.", ("Five.",)),
@@ -28,12 +28,12 @@ def test_one_number_a_page_in_order_of_first_use() -> None:
 
 def test_an_interview_numbers_sections() -> None:
     notes = Footnotes(passages(), by_section=True)
-    notes.add("One.", Support(0, "One.", 1.0))
-    notes.add("Three.", Support(1, "Three.", 1.0))
+    notes.add(Support(0, "One.", 1.0, "One."))
+    notes.add(Support(1, "Three.", 1.0, "Three."))
     assert [c.n for c in notes.citations] == [1, 2]
 
 
 def test_markers_that_the_model_wrote_lead_nowhere_and_go() -> None:
     notes = Footnotes(passages())
-    notes.add("One is here [9].", Support(0, "One.", 1.0))
+    notes.add(Support(0, "One.", 1.0, "One is here [9]."))
     assert notes.text == "One is here. [1]"

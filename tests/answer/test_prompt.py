@@ -58,24 +58,29 @@ def test_an_overview_is_read_only_when_it_came_first() -> None:
 
 
 @pytest.mark.parametrize(
-    ("question", "begins"),
+    ("question", "first"),
     [
-        ("What is a cache?", "A cache is a"),
-        ("what are caches for memory", "Memory caches are fast,"),
+        ("What is a cache?", "A cache is a small store of results."),
+        ("what are caches for memory", "Memory caches are fast, and memory is cheap."),
     ],
 )
-def test_an_answer_begins_with_the_sentence_that_says_it(question: str, begins: str) -> None:
+def test_the_sentence_that_says_it_is_nearest(question: str, first: str) -> None:
     text = (
         "Nobody likes a cold cache in the morning. A cache is a small store of results. "
-        "It grows old. Memory caches are fast, and memory is cheap."
+        "What is a cache? It grows old. Memory caches are fast, and memory is cheap."
     )
-    vector = ENCODER.encode_query(question)
-    assert prompt.beginning(question, vector, [passage(text)], "en") == begins
+    read = passage(text)
+    nearest = prompt.nearest(question, ENCODER.encode_query(question), [read], "en")
+    assert read.sentence(nearest[0][1]) == first
+    assert all("?" not in read.sentence(i) for _, i in nearest)
 
 
-def test_nothing_is_begun_when_no_sentence_has_the_questions_words() -> None:
-    vector = ENCODER.encode_query("How do violins sound?")
-    assert prompt.beginning("How do violins sound?", vector, [LONG], "en") is None
+def test_a_sentence_with_what_was_asked_for_is_nearer() -> None:
+    text = "The old bridge over the river was paid by somebody. It cost 400 euros to build."
+    read = passage(text)
+    question = "What did the bridge cost?"
+    nearest = prompt.nearest(question, ENCODER.encode_query(question), [read], "en")
+    assert read.sentence(nearest[0][1]) == "It cost 400 euros to build."
 
 
 def test_the_fixed_part_comes_first_so_that_its_cache_can_be_kept() -> None:
