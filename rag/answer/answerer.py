@@ -30,10 +30,12 @@ from rag.types import (
 
 log = logging.getLogger(__name__)
 _NEAREST = 3
-_SENTENCES = 4
+_SENTENCES = 3
 """Most sentences of an answer."""
 _TRIED = 4
 """Nearest sentences that are tried as the answer when the model found none."""
+_SURE = 2.0
+"""The gate's score from which that is done; below, a model that finds nothing is believed."""
 
 
 @dataclass(frozen=True)
@@ -185,6 +187,8 @@ class Answerer:
         yield from self._write(
             question, context, found, passages, collection, spoken, progress, stop
         )
+        if not progress.answer.citations and not stop() and verdict.score >= _SURE:
+            yield from self._quote(question, found, passages, collection, spoken, progress)
         if progress.answer.citations:
             route = (*progress.answer.route, "verified")
             yield progress.done("answered", progress.answer.answer, route=route, nearest=())
@@ -207,7 +211,7 @@ class Answerer:
             found = collection.searcher.overview(question, self._settings.passages, spoken)
             if found.hits:
                 query = followup.Query(question, False, None)
-                return query, found, Verdict(True, 0.0, ()), ("overview",)
+                return query, found, Verdict(True, float("inf"), ()), ("overview",)
         query = followup.resolve(question, history)
         found, verdict = self._search(query.text, collection, spoken)
         route = ("dense", "lexical")
@@ -238,25 +242,32 @@ class Answerer:
     ) -> Iterator[Answer]:
         """Streams what the model's sentences point at, each only when the check finds its support.
 
-        When none holds, the nearest sentence that does is the answer, as it stands on its page. An
-        overview's sentences are written to be quoted, and need no model.
+        An overview's sentences are written to be quoted, and need no model.
         """
-        encoder = collection.searcher.encoder
-        checker = Checker(question, spoken, passages, encoder, found.spelt)
-        footnotes = Footnotes(passages, by_section=collection.info.mode == "interview")
-        writing = Writing(checker, footnotes, spoken)
-        if "overview" not in progress.answer.route:
-            notes = prompt.select(found.spelt, found.vector, passages, self._llm.count_tokens)
-            messages = prompt.messages(question, context, notes, spoken)
-            yield from self._turn(messages, writing, progress, stop)
-        if footnotes.citations or stop():
+        if "overview" in progress.answer.route:
             return
+        notes = prompt.select(found.spelt, found.vector, passages, self._llm.count_tokens)
+        messages = prompt.messages(question, context, notes, spoken)
+        writing = _writing(question, found, passages, collection, spoken)
+        yield from self._turn(messages, writing, progress, stop)
+
+    def _quote(
+        self,
+        question: str,
+        found: Found,
+        passages: Sequence[Passage],
+        collection: Collection,
+        spoken: Language,
+        progress: _Progress,
+    ) -> Iterator[Answer]:
+        """The nearest sentence that holds, as it stands on its page."""
+        writing = _writing(question, found, passages, collection, spoken)
         for n, i in prompt.nearest(found.spelt, found.vector, passages, spoken)[:_TRIED]:
             if writing.quote(n, i):
                 route = (*progress.answer.route, "quoted")
                 progress.answer = replace(progress.answer, route=route)
                 progress.reading_begins()
-                yield _written(progress, writing, "")
+                yield _written(progress, writing, "", progress.answer.withheld)
                 return
 
     def _turn(
@@ -292,13 +303,26 @@ class Answerer:
         yield _written(progress, writing, "")
 
 
-def _written(progress: _Progress, writing: Writing, draft: str) -> Answer:
+def _writing(
+    question: str,
+    found: Found,
+    passages: Sequence[Passage],
+    collection: Collection,
+    spoken: Language,
+) -> Writing:
+    checker = Checker(question, spoken, passages, collection.searcher.encoder, found.spelt)
+    footnotes = Footnotes(passages, by_section=collection.info.mode == "interview")
+    return Writing(checker, footnotes, spoken)
+
+
+def _written(progress: _Progress, writing: Writing, draft: str, withheld: int = 0) -> Answer:
+    """What stands so far; `withheld` counts what was held back before."""
     return progress.partial(
         "writing",
         outcome="answered",
         answer=writing.footnotes.text,
         citations=writing.footnotes.citations,
-        withheld=writing.withheld,
+        withheld=withheld + writing.withheld,
         draft=draft,
     )
 

@@ -20,14 +20,17 @@ OTHERS = [chunk(f"Filler about subject{i} here. More on subject{i}.", f"p{i}") f
 GOOD = "BM25 ranks documents by the words that they share with a question."
 
 
-def answerer(*replies: str | Exception, passes: bool = True) -> tuple[Answerer, ScriptedModel]:
+def answerer(
+    *replies: str | Exception, passes: bool = True, threshold: float | None = None
+) -> tuple[Answerer, ScriptedModel]:
     model = ScriptedModel(*replies)
     searcher = Searcher(
         stored([BM25, CACHE, *OTHERS], topics={"en": ["search"], "es": ["búsqueda"]},
                suggestions={"en": ["What is BM25?"], "es": ["¿Qué es BM25?"]}),
         WordEncoder(),
     )  # fmt: skip
-    threshold = -1e9 if passes else 1e9
+    if threshold is None:
+        threshold = -1e9 if passes else 1e9
     size = len(SAME_LANGUAGE.weight)
     weights = Weights((0.0,) * size, (1.0,) * size, (1.0,) * size, threshold)
     gate = Gate(weights, weights)
@@ -92,6 +95,20 @@ def test_when_nothing_holds_the_nearest_sentence_is_quoted() -> None:
     assert "quoted" in answer.route
     assert answer.withheld == 1
     assert answer.timings.first_token_ms > 0
+
+
+def test_where_the_gate_was_barely_passed_nothing_is_quoted_for_the_model() -> None:
+    question = "What does the parameter k1 set?"
+    ask, _ = answerer("NOT FOUND.", threshold=0.0)
+    collection = ask._collections["t"]
+    score = collection.gate.decide(
+        question, collection.searcher.search(question, 3, "en"), "en"
+    ).score
+    outcomes = []
+    for margin in (0.5, 5.0):
+        ask, _ = answerer("NOT FOUND.", threshold=score - margin)
+        outcomes.append(ask.ask(question).outcome)
+    assert outcomes == ["refused", "answered"]
 
 
 def test_with_nothing_left_it_says_so_and_cites_nothing() -> None:
