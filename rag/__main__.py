@@ -96,29 +96,16 @@ def search(options: argparse.Namespace, settings: Settings) -> None:
 
 
 def evaluate(options: argparse.Namespace, settings: Settings) -> None:
-    """The table of figures of SQuAD-format files (every paragraph indexed) or labelled batteries."""
-    from rag.answer.load import load_answerer, load_encoder
-    from rag.measure import evaluate as measure
+    """The figures of SQuAD-format files (every paragraph indexed), batteries or conversations."""
+    from rag.measure.evaluate import evaluate as measure
 
-    rows: list[dict[str, Any]] = []
-    asked: list[dict[str, Any]] = []
     with Bars("evaluate") as bars:
-        squad = [measure.read_squad(path) for path in options.files if path.suffix == ".json"]
-        if squad:
-            rows += measure.evaluate_squad(squad, load_encoder(settings), bars.show)
-        batteries = [path for path in options.files if path.suffix != ".json"]
-        if batteries:
-            answerer, _ = load_answerer(settings)
-            for path in batteries:
-                row, answers = measure.evaluate_battery(
-                    path, answerer, settings.collection, bars.show
-                )
-                rows.append(row)
-                asked += answers
-    print("\n\n".join(map(measure.table, rows)))
+        report = measure(
+            options.files, settings, bars.show, answers=options.answers, search=options.search
+        )
+    print(report.as_text())
     if options.out:
-        result = {"rows": [measure.as_json(row) for row in rows], "answers": asked}
-        _write(options.out, json.dumps(result, ensure_ascii=False, indent=1))
+        _write(options.out, json.dumps(report.as_json(), ensure_ascii=False, indent=1))
 
 
 def bench(options: argparse.Namespace, settings: Settings) -> None:
@@ -201,6 +188,13 @@ def _read_json(path: Path) -> Any:
         raise FootnoteError(f"Cannot read {path} as JSON: {error}.") from error
 
 
+def _count(text: str) -> int:
+    number = int(text)
+    if number < 0:
+        raise ValueError(text)
+    return number
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m rag", description=__doc__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
@@ -225,6 +219,19 @@ def _parser() -> argparse.ArgumentParser:
     sub = command("evaluate", evaluate)
     sub.add_argument("files", type=Path, nargs="+", metavar="FILE")
     sub.add_argument("--out", type=Path, help="also write the figures and answers as JSON")
+    sub.add_argument(
+        "--answers",
+        type=int,
+        default=0,
+        metavar="N",
+        help="answer N questions of each SQuAD-format file end to end",
+    )
+    sub.add_argument(
+        "--no-search",
+        dest="search",
+        action="store_false",
+        help="leave out search and gate of SQuAD-format files",
+    )
     sub = command("bench", bench)
     sub.add_argument("--questions", type=Path, default=Path("corpus/battery.jsonl"))
     sub.add_argument("--json", action="store_true", help="print one object, last on stdout")

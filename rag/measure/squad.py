@@ -1,0 +1,115 @@
+"""SQuAD-format files: their paragraphs as a collection in memory, and the measure of an answer.
+
+Rajpurkar et al., "SQuAD: 100,000+ Questions for Machine Comprehension of Text" (2016).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from rag.answer.language import detect
+from rag.ingest.sentences import sentence_spans
+from rag.measure.numerals import fold, with_digits
+from rag.search.build import embed_chunks, embed_sentences
+from rag.search.store import Manifest, Stored
+from rag.search.vectors import FaissIndex, Vectors
+from rag.types import Chunk, Encoder, FootnoteError, Language, Progress
+
+_ARTICLES = re.compile(r"\b(?:a|an|the|el|la|los|las|un|una|unos|unas)\b")
+
+
+@dataclass(frozen=True)
+class Paragraphs:
+    """A SQuAD-format file: paragraphs, and questions with the paragraph that answers them."""
+
+    name: str
+    language: Language
+    paragraphs: list[str]
+    articles: list[int]
+    """Of each paragraph."""
+    questions: list[str]
+    gold: list[int]
+    """Of each question, its paragraph."""
+    answers: list[tuple[str, ...]]
+    """Of each question, the strings that answer it."""
+
+
+class Remembered:
+    """A `VectorCache` for as long as one measurement takes."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, Vectors] = {}
+
+    def vectors(self, texts: Iterable[str]) -> dict[str, Vectors]:
+        return {text: self._known[text] for text in texts if text in self._known}
+
+    def save_vectors(self, texts: Sequence[str], vectors: Vectors) -> None:
+        self._known.update(zip(texts, vectors, strict=True))
+
+
+def read_squad(path: Path) -> Paragraphs:
+    """Raises FootnoteError for a file of another shape."""
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))["data"]
+        paragraphs, articles, questions, gold, answers = [], [], [], [], []
+        for number, article in enumerate(data):
+            for paragraph in article["paragraphs"]:
+                paragraphs.append(str(paragraph["context"]).replace("\ufeff", ""))
+                articles.append(number)
+                for entry in paragraph["qas"]:
+                    questions.append(str(entry["question"]))
+                    gold.append(len(paragraphs) - 1)
+                    answers.append(tuple(str(a["text"]) for a in entry.get("answers", ())))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise FootnoteError(f"{path} is no SQuAD-format file: {error!r}.") from error
+    if not questions:
+        raise FootnoteError(f"{path} has no questions: there is nothing to measure.")
+    language = detect(" ".join(questions[:20]), "en")
+    return Paragraphs(path.name, language, paragraphs, articles, questions, gold, answers)
+
+
+def index(
+    pages: Paragraphs,
+    chosen: Sequence[int],
+    encoder: Encoder,
+    remembered: Remembered,
+    progress: Progress,
+) -> Stored:
+    """A collection in memory of the `chosen` paragraphs, each a page with the address `p` + number."""
+    chunks = [
+        Chunk(
+            str(i), pages.paragraphs[i], "", f"p{i}", None, pages.language,
+            sentences=tuple(sentence_spans(pages.paragraphs[i], pages.language)),
+        )
+        for i in chosen
+    ]  # fmt: skip
+    vectors = embed_chunks(chunks, encoder, progress, remembered)
+    sentences = embed_sentences(chunks, encoder, progress, remembered).astype(np.float16)
+    manifest = Manifest(
+        name="squad", title=pages.name, mode="blog", language=pages.language,
+        languages=(pages.language,), source=pages.name, built="", embedder=encoder.name,
+        embedder_fingerprint=encoder.fingerprint, dimension=encoder.dimension, chunk_tokens=0,
+        chunk_overlap=0, pages=len(chunks), chunks=len(chunks), sentences=len(sentences),
+    )  # fmt: skip
+    return Stored(manifest, tuple(chunks), FaissIndex.of(vectors), sentences)
+
+
+def normalised(text: str, language: str) -> str:
+    """Lower case, no accents, articles or punctuation, one blank between words, numbers in digits.
+
+    SQuAD's normalisation, with Spanish articles (as MLQA, Lewis et al. 2020) and number words.
+    """
+    bare = _ARTICLES.sub(" ", fold(text))
+    return " ".join(re.findall(r"[^\W_]+(?:\.\d+)?", with_digits(bare, language)))
+
+
+def holds(text: str, wanted: Iterable[str], language: str) -> bool:
+    """Whether one of the wanted strings stands in the text, word for word once normalised."""
+    words = f" {normalised(text, language)} "
+    return any(f" {sought} " in words for want in wanted if (sought := normalised(want, language)))
