@@ -30,18 +30,16 @@ _ALONE: dict[Language, str] = {
 def evaluate_answers(
     pages: Paragraphs,
     number: int,
-    encoder: Encoder,
+    collection: Collection,
     llm: LanguageModel,
     settings: Settings,
-    remembered: Remembered,
     progress: Progress,
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """The figures of `number` questions, drawn evenly, and each question with its answer.
 
-    The paragraphs become a collection whose gate is calibrated as a build does it. "The model
-    alone" gets the right paragraph in a plain prompt: what search, gate and check have to live up to.
+    `collection` holds all paragraphs; see `collect`. "The model alone" gets the right paragraph in a
+    plain prompt: what search, gate and check have to live up to.
     """
-    collection = _collection(pages, encoder, llm, settings, remembered, progress)
     answerer = Answerer({"squad": collection}, llm, replace(settings, collection="squad"))
     chunks = {chunk.page: [chunk] for chunk in collection.searcher.stored.chunks}
     chosen = drawn(len(pages.questions), number)
@@ -104,7 +102,7 @@ def checked(inspections: Sequence[Inspection]) -> dict[str, Any]:
     }
 
 
-def _collection(
+def collect(
     pages: Paragraphs,
     encoder: Encoder,
     llm: LanguageModel,
@@ -112,7 +110,7 @@ def _collection(
     remembered: Remembered,
     progress: Progress,
 ) -> Collection:
-    """All paragraphs, with a gate that is calibrated on questions that the model writes."""
+    """All paragraphs, with a gate that is calibrated as a build does it: on the model's questions."""
     stored = index(pages, range(len(pages.paragraphs)), encoder, remembered, progress)
     searcher = Searcher(stored, encoder)
     battery = make_battery(stored.chunks, QuestionWriter(llm).write, progress)

@@ -11,7 +11,7 @@ from rag.answer.answerer import Answerer
 from rag.answer.load import load_collections, load_encoder, warm_up
 from rag.llm.build import ensure_models
 from rag.llm.generate import OnnxLanguageModel
-from rag.measure.answers import evaluate_answers
+from rag.measure.answers import collect, evaluate_answers
 from rag.measure.battery import evaluate_battery
 from rag.measure.conversations import are_conversations, evaluate_conversations, failures
 from rag.measure.figures import Estimate
@@ -72,7 +72,8 @@ def evaluate(
     llm = OnnxLanguageModel(ensure_models(settings).llm, settings.threads)
     warm_up(llm)
     for pages in squad if answers else ():
-        report.add(*evaluate_answers(pages, answers, encoder, llm, settings, remembered, progress))
+        collection = collect(pages, encoder, llm, settings, remembered, progress)
+        report.add(*evaluate_answers(pages, answers, collection, llm, settings, progress))
     if not others:
         return report
     collections = load_collections(settings, encoder)
