@@ -11,7 +11,7 @@ from rag.search import analyse
 from rag.search.build import NoCache, embed_chunks, embed_sentences
 from rag.search.store import Manifest, Stored
 from rag.search.vectors import FaissIndex
-from rag.types import Chunk
+from rag.types import Chunk, Encoder
 
 
 class WordEncoder:
@@ -42,9 +42,9 @@ def chunk(text: str, page: str = "a", language: str = "en", **changes: object) -
     return Chunk(**{**values, "text": text, **changes})  # type: ignore[arg-type]
 
 
-def stored(chunks: list[Chunk], **changes: object) -> Stored:
-    """A collection in memory."""
-    encoder = WordEncoder()
+def stored(chunks: list[Chunk], *, encoder: Encoder | None = None, **changes: object) -> Stored:
+    """A collection in memory, of the words of its chunks unless another encoder is given."""
+    encoder = encoder or WordEncoder()
     quiet = lambda what, done, total: None  # noqa: E731
     vectors = embed_chunks(chunks, encoder, quiet, NoCache())
     sentences = embed_sentences(chunks, encoder, quiet, NoCache()).astype(np.float16)
