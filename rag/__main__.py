@@ -221,7 +221,7 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--out", type=Path, help="also write the figures and answers as JSON")
     sub.add_argument(
         "--answers",
-        type=int,
+        type=_count,
         default=0,
         metavar="N",
         help="answer N questions of each SQuAD-format file end to end",

@@ -56,7 +56,11 @@ class Remembered:
 def read_squad(path: Path) -> Paragraphs:
     """Raises FootnoteError for a file of another shape."""
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))["data"]
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise FootnoteError(f"Cannot read {path}: {error}.") from error
+    try:
+        data = json.loads(text)["data"]
         paragraphs, articles, questions, gold, answers = [], [], [], [], []
         for number, article in enumerate(data):
             for paragraph in article["paragraphs"]:
@@ -66,7 +70,7 @@ def read_squad(path: Path) -> Paragraphs:
                     questions.append(str(entry["question"]))
                     gold.append(len(paragraphs) - 1)
                     answers.append(tuple(str(a["text"]) for a in entry.get("answers", ())))
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise FootnoteError(f"{path} is no SQuAD-format file: {error!r}.") from error
     if not questions:
         raise FootnoteError(f"{path} has no questions: there is nothing to measure.")
