@@ -13,7 +13,7 @@ from rag.llm.protocol import LanguageModel
 from rag.llm.question_writer import QuestionWriter
 from rag.measure.figures import mean, ratio, share
 from rag.measure.second_check import Inspection, inspect
-from rag.measure.squad import Paragraphs, Remembered, holds, index
+from rag.measure.squad import Paragraphs, holds, index
 from rag.search.battery import make_battery
 from rag.search.calibrate import calibrate, gate_of
 from rag.search.search import Searcher
@@ -107,11 +107,10 @@ def collect(
     encoder: Encoder,
     llm: LanguageModel,
     settings: Settings,
-    remembered: Remembered,
     progress: Progress,
 ) -> Collection:
     """All paragraphs, with a gate that is calibrated as a build does it: on the model's questions."""
-    stored = index(pages, range(len(pages.paragraphs)), encoder, remembered, progress)
+    stored = index(pages, range(len(pages.paragraphs)), encoder, progress)
     searcher = Searcher(stored, encoder)
     battery = make_battery(stored.chunks, QuestionWriter(llm).write, progress)
     calibration = calibrate(searcher, battery, settings.passages, progress=progress)

@@ -16,7 +16,7 @@ from rag.measure.battery import evaluate_battery
 from rag.measure.conversations import are_conversations, evaluate_conversations, failures
 from rag.measure.figures import Estimate
 from rag.measure.search import evaluate_search
-from rag.measure.squad import Remembered, read_squad
+from rag.measure.squad import RememberingEncoder, read_squad
 from rag.settings import Settings
 from rag.types import Progress
 
@@ -64,15 +64,16 @@ def evaluate(
     squad = [read_squad(path) for path in files if path.suffix == ".json"]
     others = [path for path in files if path.suffix != ".json"]
     conversations = {path: are_conversations(path) for path in others}
-    encoder, remembered = load_encoder(settings), Remembered()
+    encoder = load_encoder(settings)
+    remembering = RememberingEncoder(encoder)
     if squad and search:
-        report.rows += evaluate_search(squad, encoder, remembered, progress)
+        report.rows += evaluate_search(squad, remembering, progress)
     if not others and not (squad and answers):
         return report
     llm = OnnxLanguageModel(ensure_models(settings).llm, settings.threads)
     warm_up(llm)
     for pages in squad if answers else ():
-        collection = collect(pages, encoder, llm, settings, remembered, progress)
+        collection = collect(pages, remembering, llm, settings, progress)
         report.add(*evaluate_answers(pages, answers, collection, llm, settings, progress))
     if not others:
         return report

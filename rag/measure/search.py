@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from rag.measure.figures import auc, share
-from rag.measure.squad import Paragraphs, Remembered, index
+from rag.measure.squad import Paragraphs, index
 from rag.search.gate import Gate
 from rag.search.search import Searcher
 from rag.types import Encoder, Progress
@@ -17,7 +17,7 @@ LET_THROUGH = 0.95
 
 
 def evaluate_search(
-    files: Sequence[Paragraphs], encoder: Encoder, remembered: Remembered, progress: Progress
+    files: Sequence[Paragraphs], encoder: Encoder, progress: Progress
 ) -> list[dict[str, Any]]:
     """Each file's questions against each file's paragraphs (of equal number: parallel files).
 
@@ -28,8 +28,8 @@ def evaluate_search(
     for pages in files:
         every = range(len(pages.paragraphs))
         half = [i for i in every if pages.articles[i] % 2 == 0]
-        whole = Searcher(index(pages, every, encoder, remembered, progress), encoder)
-        partly = Searcher(index(pages, half, encoder, remembered, progress), encoder)
+        whole = Searcher(index(pages, every, encoder, progress), encoder)
+        partly = Searcher(index(pages, half, encoder, progress), encoder)
         for asked in files:
             if len(asked.paragraphs) == len(pages.paragraphs):
                 rows.append(_direction(asked, pages, whole, partly, progress))

@@ -16,7 +16,7 @@ import numpy as np
 from rag.answer.language import detect
 from rag.ingest.sentences import sentence_spans
 from rag.measure.numerals import fold, with_digits
-from rag.search.build import embed_chunks, embed_sentences
+from rag.search.build import NoCache, embed_chunks, embed_sentences
 from rag.search.store import Manifest, Stored
 from rag.search.vectors import FaissIndex, Vectors
 from rag.types import Chunk, Encoder, FootnoteError, Language, Progress
@@ -40,17 +40,31 @@ class Paragraphs:
     """Of each question, the strings that answer it."""
 
 
-class Remembered:
-    """A `VectorCache` for as long as one measurement takes."""
+class RememberingEncoder:
+    """An `Encoder` that encodes no text twice, for as long as one measurement takes."""
 
-    def __init__(self) -> None:
-        self._known: dict[str, Vectors] = {}
+    def __init__(self, encoder: Encoder) -> None:
+        self.name = encoder.name
+        self.dimension = encoder.dimension
+        self.fingerprint = encoder.fingerprint
+        self.count_tokens = encoder.count_tokens
+        self._encoder = encoder
+        self._queries: dict[str, Vectors] = {}
+        self._passages: dict[str, Vectors] = {}
 
-    def vectors(self, texts: Iterable[str]) -> dict[str, Vectors]:
-        return {text: self._known[text] for text in texts if text in self._known}
+    def encode_query(self, text: str) -> Vectors:
+        """Float32 array of shape (dimension,), length 1."""
+        if text not in self._queries:
+            self._queries[text] = self._encoder.encode_query(text)
+        return self._queries[text]
 
-    def save_vectors(self, texts: Sequence[str], vectors: Vectors) -> None:
-        self._known.update(zip(texts, vectors, strict=True))
+    def encode_passages(self, texts: list[str]) -> Vectors:
+        """Float32 array of shape (len(texts), dimension), rows of length 1."""
+        new = list(dict.fromkeys(text for text in texts if text not in self._passages))
+        if new:
+            vectors = self._encoder.encode_passages(new)
+            self._passages.update(zip(new, vectors, strict=True))
+        return np.stack([self._passages[text] for text in texts])
 
 
 def read_squad(path: Path) -> Paragraphs:
@@ -82,7 +96,6 @@ def index(
     pages: Paragraphs,
     chosen: Sequence[int],
     encoder: Encoder,
-    remembered: Remembered,
     progress: Progress,
 ) -> Stored:
     """A collection in memory of the `chosen` paragraphs, each a page with the address `p` + number."""
@@ -93,8 +106,8 @@ def index(
         )
         for i in chosen
     ]  # fmt: skip
-    vectors = embed_chunks(chunks, encoder, progress, remembered)
-    sentences = embed_sentences(chunks, encoder, progress, remembered).astype(np.float16)
+    vectors = embed_chunks(chunks, encoder, progress, NoCache())
+    sentences = embed_sentences(chunks, encoder, progress, NoCache()).astype(np.float16)
     manifest = Manifest(
         name="squad", title=pages.name, mode="blog", language=pages.language,
         languages=(pages.language,), source=pages.name, built="", embedder=encoder.name,

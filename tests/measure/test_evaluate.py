@@ -15,7 +15,7 @@ from rag.measure.conversations import are_conversations, evaluate_conversations,
 from rag.measure.evaluate import Report
 from rag.measure.figures import Estimate
 from rag.measure.search import evaluate_search
-from rag.measure.squad import Paragraphs, Remembered, holds, index, read_squad
+from rag.measure.squad import Paragraphs, holds, index, read_squad
 from rag.search.gate import Gate, Weights
 from rag.search.search import Searcher
 from rag.settings import Settings
@@ -103,7 +103,7 @@ def test_questions_are_drawn_evenly_and_the_same_from_parallel_files() -> None:
 
 
 def test_search_is_measured_in_every_direction(squad: Paragraphs) -> None:
-    rows = evaluate_search([squad, squad], WordEncoder(), Remembered(), QUIET)
+    rows = evaluate_search([squad, squad], WordEncoder(), QUIET)
     assert len(rows) == 4
     assert value(rows[0]["recall@1"]) == 1
     assert value(rows[0]["gate AUC"]) > 0.5
@@ -117,7 +117,7 @@ def test_answers_are_measured_against_the_model_alone(squad: Paragraphs) -> None
         "The library of Lund lends maps to sailors.", "Maps.",
     ]  # fmt: skip
     llm = ScriptedModel(*answers)
-    searcher = Searcher(index(squad, range(4), WordEncoder(), Remembered(), QUIET), WordEncoder())
+    searcher = Searcher(index(squad, range(4), WordEncoder(), QUIET), WordEncoder())
     row, asked = evaluate_answers(squad, 4, Collection(searcher, OPEN), llm, Settings(), QUIET)
     by_question = {entry["question"]: entry for entry in asked}
     assert [by_question[question]["alone"].strip() for question, _ in QUESTIONS] == answers[1::2]
