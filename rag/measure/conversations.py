@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -74,25 +75,28 @@ def failures(asked: Sequence[dict[str, Any]]) -> list[str]:
 
 
 def _found(answerer: Answerer, question: str, collection: str, history: Sequence[Turn]) -> Answer:
-    """The answer object once it is known what was found; a refusal or a greeting is whole by then."""
+    """The answer object once it is known what was found; a refusal or a greeting is whole by then.
+
+    The stream is left there, before the model is asked.
+    """
     stream = answerer.stream(question, collection, history)
-    for answer in stream:
-        if answer.stage != "searching":
-            stream.close()  # type: ignore[attr-defined]
-            return answer
-    raise AssertionError("a stream ends with an answer that is done")
+    return next(answer for answer in stream if answer.stage != "searching")
 
 
 def _drags(
     answer: Answer, question: str, earlier: Answer, wanted: str, pages: dict[str, Any]
 ) -> bool:
     """Whether a new subject was searched with the old one's words, or found the old one's page first."""
-    typed = set(fold(question).split())
-    added = [word for word in fold(answer.search_query).split() if word not in typed]
+    typed = set(_words(question))
+    added = [word for word in _words(answer.search_query) if word not in typed]
     if added or not answer.nearest or not earlier.nearest:
         return bool(added)
     first, before = answer.nearest[0].url, earlier.nearest[0].url
     return first.partition("#")[0] == before.partition("#")[0] and not is_page(first, wanted, pages)
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+", fold(text))
 
 
 def _read(entry: dict[str, Any], path: Path) -> tuple[str, str, list[Turn]]:
