@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -11,14 +12,14 @@ from rag.answer.load import load_encoder
 from rag.llm.build import ensure_models
 from rag.llm.generate import OnnxLanguageModel
 from rag.measure.second_check import inspect, language_of
-from rag.search.gate import Gate, Weights
+from rag.search.gate import SAME_LANGUAGE, Gate
 from rag.search.search import Searcher
 from rag.settings import Settings
 from rag.types import Answer, Chunk, Encoder
 from tests.answer.scripted import ScriptedModel
 from tests.words import WordEncoder, chunk, stored
 
-_ANYTHING = Weights((0.0,) * 6, (1.0,) * 6, (1.0,) * 6, -1e9)
+_ANYTHING = replace(SAME_LANGUAGE, threshold=-1e9)
 OPEN = Gate(_ANYTHING, _ANYTHING)
 FACT = "The ferry to Veldt leaves at noon from the old quay."
 MORE = "Tickets for the ferry cost 14 crowns in summer and 9 crowns in winter."
