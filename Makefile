@@ -48,11 +48,12 @@ $(VENV)/test.done: requirements-dev.txt $(VENV)/run.done
 	$(PIP) -r requirements-dev.txt
 	@touch $@
 
-# Both locks anew from the short lists. A local build tag such as "+cpu" is no release of the index.
+# All locks anew from the short lists. A local build tag such as "+cpu" is no release of the index.
 lock: $(VENV)/python.done
 	$(PIP) pip-tools
 	$(BIN)/pip-compile --quiet --strip-extras --no-header --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --output-file requirements.txt requirements.in
 	sed -i 's/^\([a-z-]*==[0-9.]*\)+cpu/\1/' requirements.txt
+	$(BIN)/pip-compile --quiet --strip-extras --no-header --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --output-file requirements-postgres.txt requirements-postgres.in
 	$(BIN)/pip-compile --quiet --strip-extras --no-header --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --output-file requirements-dev.txt requirements-dev.in
 
 clean:

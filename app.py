@@ -7,7 +7,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from rag.search import store
+from rag.search.stores import open_store
 from rag.settings import Settings
 from rag.types import FootnoteError
 
@@ -29,7 +29,7 @@ def main() -> int:
         from rag.web.server import bind, serve
 
         listener = bind(settings)  # a port in use is said before the models are loaded
-        if not store.names(settings.artifacts_dir):
+        if not open_store(settings).names():
             # In a process of its own: building needs memory and libraries that serving doesn't.
             build = [
                 sys.executable,

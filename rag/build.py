@@ -21,6 +21,7 @@ from rag.search.battery import Writer, make_battery, openers, read_battery
 from rag.search.build import embed_chunks, embed_sentences
 from rag.search.calibrate import calibrate, gate_of
 from rag.search.search import Searcher
+from rag.search.stores import open_store
 from rag.search.vectors import FaissIndex, Vectors
 from rag.settings import Settings
 from rag.types import Chunk, Document, Encoder, Mode, Progress
@@ -82,7 +83,6 @@ def build_collection(
     title = plan.title or _title(documents)
     language = plan.language or Counter(d.language for d in documents).most_common(1)[0][0]
     chunks = _chunks(documents, title, settings, encoder)
-    folder = settings.artifacts_dir / plan.name
     cache = BuildCache(
         settings.pages_dir / "computed.sqlite", encoder.fingerprint, forget=plan.force
     )
@@ -111,7 +111,7 @@ def build_collection(
         _remembering(writer, cache) if writer else None, progress,
     )  # fmt: skip
     cache.close()
-    store.save(folder, manifest, chunks, FaissIndex.of(vectors), sentence_vectors)
+    open_store(settings).save(manifest, chunks, vectors, sentence_vectors)
     return Built(manifest, report)
 
 

@@ -11,13 +11,13 @@ from collections.abc import Sequence
 from rag.build import Built, Plan, build_collection
 from rag.demo import demo_plans
 from rag.ingest.sources import Source, SourceKind
-from rag.llm.build import ensure_models, model_description
+from rag.llm.build import ensure_embedder, model_description
 from rag.llm.encoder import OnnxEncoder
-from rag.llm.generate import OnnxLanguageModel
+from rag.llm.engine import load_llm
 from rag.llm.question_writer import QuestionWriter
 from rag.progress import Bars
-from rag.search import store
 from rag.search.analyse import fold
+from rag.search.stores import open_store
 from rag.settings import Settings
 from rag.types import FootnoteError
 
@@ -26,13 +26,13 @@ SOURCES: tuple[SourceKind, ...] = ("sitemap", "feed", "urls", "html", "wikipedia
 
 def build_demo(settings: Settings, *, only_missing: bool) -> None:
     """Builds the demo collections, or those of them that are missing or another embedder's."""
-    fingerprint = model_description(ensure_models(settings).embedder)["fingerprint"]
+    fingerprint = model_description(ensure_embedder(settings))["fingerprint"]
+    collections = open_store(settings)
     with demo_plans() as plans:
         wanted = [
             plan
             for plan in plans
-            if not only_missing
-            or not store.is_made_with(settings.artifacts_dir / plan.name, fingerprint)
+            if not only_missing or not collections.is_made_with(plan.name, fingerprint)
         ]
         build(wanted, settings)
 
@@ -57,9 +57,8 @@ def build(plans: Sequence[Plan], settings: Settings) -> None:
     """Builds each plan, with progress on stderr and a summary on stdout at the end."""
     if not plans:
         return
-    models = ensure_models(settings)
-    encoder = OnnxEncoder(models.embedder, settings.threads)
-    writer = QuestionWriter(OnnxLanguageModel(models.llm, settings.threads))
+    encoder = OnnxEncoder(ensure_embedder(settings), settings.threads)
+    writer = QuestionWriter(load_llm(settings))
     for plan in plans:
         started = time.monotonic()
         with Bars(plan.name) as bars:
@@ -80,7 +79,7 @@ def _summary(built: Built, settings: Settings, seconds: float) -> list[str]:
     lines = [
         f"{manifest.name}: “{manifest.title}”, {manifest.pages} pages "
         f"({', '.join(manifest.languages)}), {manifest.chunks} chunks, {seconds:.0f} s "
-        f"→ {settings.artifacts_dir / manifest.name}",
+        f"→ {open_store(settings).place(manifest.name)}",
         *(f"  {line}" for line in built.report.lines()),
     ]
     if "auc" in calibration:

@@ -20,7 +20,19 @@ class Settings:
     # models
     model_source: ModelSource = "auto"
     llm: str | None = None
-    """A folder (source `local`) or a hub repository; None takes the source's default."""
+    """A folder (source `local`), a hub repository, or the address of an OpenAI-compatible server;
+    None takes the source's default."""
+    llm_model: str | None = None
+    """The model's name on such a server; None takes its only one."""
+    llm_api_key: str | None = field(default=None, repr=False)
+    llm_timeout: int = 60
+    """Seconds for which such a server may be silent."""
+
+    @property
+    def llm_is_served(self) -> bool:
+        """Whether `llm` is the address of a server."""
+        return bool(self.llm) and str(self.llm).lower().startswith(("http://", "https://"))
+
     embedder: str | None = None
     models_dir: Path = field(default_factory=lambda: default_cache_dir(os.environ) / "models")
     hub_endpoint: str = "https://huggingface.co"
@@ -28,6 +40,8 @@ class Settings:
 
     # collections
     artifacts_dir: Path = Path("artifacts")
+    index: str | None = field(default=None, repr=False)
+    """A `postgresql://` address, password and all; None keeps collections in `artifacts_dir`."""
     collection: str = "blog"
     chunk_tokens: int = 400
     chunk_overlap: int = 60
@@ -63,11 +77,15 @@ class Settings:
         return cls(
             model_source=cast(ModelSource, source),
             llm=env.get("RAG_LLM") or None,
+            llm_model=env.get("RAG_LLM_MODEL") or None,
+            llm_api_key=env.get("RAG_LLM_API_KEY") or None,
+            llm_timeout=_number(env, "RAG_LLM_TIMEOUT", cls.llm_timeout, low=1),
             embedder=env.get("RAG_EMBEDDER") or None,
             models_dir=Path(env.get("RAG_MODELS_DIR") or default_cache_dir(env) / "models"),
             hub_endpoint=env.get("HF_ENDPOINT") or cls.hub_endpoint,
             threads=_number(env, "RAG_THREADS", usable_processors(), low=1),
             artifacts_dir=Path(env.get("RAG_ARTIFACTS_DIR") or cls.artifacts_dir),
+            index=_database(env),
             pages_dir=Path(env.get("RAG_PAGES_DIR") or default_cache_dir(env) / "pages"),
             collection=env.get("RAG_COLLECTION") or cls.collection,
             chunk_tokens=_number(env, "RAG_CHUNK_TOKENS", cls.chunk_tokens, low=50),
@@ -85,25 +103,39 @@ class Settings:
         )
 
 
+def _database(env: Mapping[str, str]) -> str | None:
+    address = env.get("RAG_INDEX") or None
+    if address and not address.startswith(("postgresql://", "postgres://")):
+        raise FootnoteError(
+            "RAG_INDEX is no address of a database; it looks like "
+            "postgresql://USER@HOST/DATABASE, and without it collections are files."
+        )
+    return address
+
+
 def default_cache_dir(env: Mapping[str, str]) -> Path:
     """`footnote` in the user's cache folder."""
     cache = env.get("XDG_CACHE_HOME")
     return (Path(cache) if cache else Path.home() / ".cache") / "footnote"
 
 
-def usable_processors() -> int:
+def usable_processors(cgroup: Path = Path("/sys/fs/cgroup")) -> int:
     """Processors that this process may use: its affinity, and the container's CPU quota.
 
-    The quota stands in `/sys/fs/cgroup/cpu.max` (cgroup v2) as "QUOTA PERIOD" in microseconds.
+    The quota and its period, in microseconds, stand in `cpu.max` as "QUOTA PERIOD" (cgroup v2), or
+    in `cpu/cpu.cfs_quota_us` and `cpu/cpu.cfs_period_us` (cgroup v1); "max" and -1 mean none.
     """
     count = (
         len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     )
-    try:
-        quota, period = Path("/sys/fs/cgroup/cpu.max").read_text().split()
-    except (OSError, ValueError):
-        return count
-    return count if quota == "max" else max(1, min(count, int(quota) // int(period)))
+    for files in (["cpu.max"], ["cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us"]):
+        try:
+            quota, period = " ".join((cgroup / name).read_text() for name in files).split()
+        except (OSError, ValueError):
+            continue
+        if quota not in ("max", "-1"):
+            count = max(1, min(count, int(quota) // int(period)))
+    return count
 
 
 def _number(env: Mapping[str, str], name: str, default: int, *, low: int) -> int:

@@ -27,6 +27,10 @@ class FootnoteError(Exception):
     """A failure that a user can cause; its text says what, where and what to do, in one line."""
 
 
+class Unavailable(FootnoteError):
+    """A server that this process needs (a model's, a database) gives no answer now; later it may."""
+
+
 @dataclass(frozen=True)
 class Block:
     """A paragraph, list, table, code block … of a page, with the headings that it stands under.

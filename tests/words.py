@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import zlib
+from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rag.ingest.sentences import sentence_spans
 from rag.search import analyse
@@ -42,7 +44,15 @@ def chunk(text: str, page: str = "a", language: str = "en", **changes: object) -
     return Chunk(**{**values, "text": text, **changes})  # type: ignore[arg-type]
 
 
-def stored(chunks: list[Chunk], *, encoder: Encoder | None = None, **changes: object) -> Stored:
+@dataclass(frozen=True)
+class InMemory(Stored):
+    """A collection that was never written."""
+
+    index: FaissIndex
+    sentence_vectors: NDArray[np.float16]
+
+
+def stored(chunks: list[Chunk], *, encoder: Encoder | None = None, **changes: object) -> InMemory:
     """A collection in memory, of the words of its chunks unless another encoder is given."""
     encoder = encoder or WordEncoder()
     quiet = lambda what, done, total: None  # noqa: E731
@@ -55,4 +65,4 @@ def stored(chunks: list[Chunk], *, encoder: Encoder | None = None, **changes: ob
               "pages": len({c.page for c in chunks}), "chunks": len(chunks),
               "sentences": len(sentences)}  # fmt: skip
     manifest = Manifest(**{**values, **changes})  # type: ignore[arg-type]
-    return Stored(manifest, tuple(chunks), FaissIndex.of(vectors), sentences)
+    return InMemory(manifest, tuple(chunks), FaissIndex.of(vectors), sentences)

@@ -26,6 +26,7 @@ from rag.types import (
     Stage,
     Timings,
     Turn,
+    Unavailable,
 )
 
 log = logging.getLogger(__name__)
@@ -137,6 +138,11 @@ class Answerer:
             return
         try:
             yield from self._answer(question, turns, chosen, spoken, progress, stop)
+        except Unavailable as error:
+            log.error("%s", error)
+            yield progress.done(
+                "error", chosen.voice(spoken).away(), citations=(), nearest=(), withheld=0
+            )
         except Exception:
             log.exception("answering failed")
             yield progress.done(

@@ -7,12 +7,13 @@ from typing import get_args
 
 from rag.answer import prompt
 from rag.answer.answerer import Answerer, Collection
-from rag.llm.build import Models, ensure_models, model_description
+from rag.llm.build import ensure_embedder
 from rag.llm.encoder import OnnxEncoder
-from rag.llm.generate import OnnxLanguageModel
-from rag.search import store
+from rag.llm.engine import about, load_llm
+from rag.llm.protocol import LanguageModel
 from rag.search.calibrate import gate_of
 from rag.search.search import Searcher
+from rag.search.stores import open_store
 from rag.settings import Settings
 from rag.types import FootnoteError, Language, Message
 
@@ -21,21 +22,20 @@ log = logging.getLogger(__name__)
 
 def load_encoder(settings: Settings) -> OnnxEncoder:
     """The embedder, got and built first where it is missing."""
-    return OnnxEncoder(ensure_models(settings).embedder, settings.threads)
+    return OnnxEncoder(ensure_embedder(settings), settings.threads)
 
 
 def load_collections(settings: Settings, encoder: OnnxEncoder) -> dict[str, Collection]:
-    """Every collection in the artifacts folder, by name.
+    """Every collection in the store, by name.
 
     Raises FootnoteError when the default one is missing or can't be used. Another one that can't
     is left out, and the log says why.
     """
     collections: dict[str, Collection] = {}
-    names = [settings.collection, *store.names(settings.artifacts_dir)]
-    for name in dict.fromkeys(names):
-        folder = settings.artifacts_dir / name
+    store = open_store(settings)
+    for name in dict.fromkeys([settings.collection, *store.names()]):
         try:
-            stored = store.load(folder, encoder.fingerprint, encoder.dimension)
+            stored = store.load(name, encoder.fingerprint, encoder.dimension)
         except FootnoteError as error:
             if name == settings.collection:
                 raise
@@ -48,26 +48,14 @@ def load_collections(settings: Settings, encoder: OnnxEncoder) -> dict[str, Coll
 
 def load_answerer(settings: Settings) -> tuple[Answerer, dict[str, str]]:
     """All of it, after a first token was generated, and what an About panel says of the models."""
-    models = ensure_models(settings)
-    encoder = OnnxEncoder(models.embedder, settings.threads)
+    encoder = load_encoder(settings)
+    llm = load_llm(settings)
     collections = load_collections(settings, encoder)
-    llm = OnnxLanguageModel(models.llm, settings.threads)
     warm_up(llm)
-    return Answerer(collections, llm, settings), about(models)
+    return Answerer(collections, llm, settings), about(settings, llm)
 
 
-def about(models: Models) -> dict[str, str]:
-    """Label → name, licence and source of the models, from what their folders say."""
-    labels = {"Language model": models.llm, "Embedder": models.embedder}
-    lines = {}
-    for label, folder in labels.items():
-        described = model_description(folder)
-        licence = described.get("licence") or "licence unknown"
-        lines[label] = f"{described['name']} ({licence}, from {described['source']})"
-    return lines
-
-
-def warm_up(llm: OnnxLanguageModel) -> None:
+def warm_up(llm: LanguageModel) -> None:
     """Reads what every prompt begins with, and generates a token: no reader pays for that."""
     for language in get_args(Language):
         llm.keep(prompt.fixed(language))

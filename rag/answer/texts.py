@@ -90,6 +90,14 @@ class Voice:
         """Says that the reader stopped the answer before a sentence was checked."""
         return "Me he detenido." if self.language == "es" else "Stopped."
 
+    def away(self) -> str:
+        """Says that a server that answers need doesn't answer itself."""
+        if self.language == "es":
+            return (
+                "Ahora mismo no puedo responder: falta el servidor que necesito. Prueba más tarde."
+            )
+        return "I can't answer right now: a server that I need is away. Please try again later."
+
     def failed(self) -> str:
         """Says that something broke while answering, and that one may go on."""
         if self.language == "es":

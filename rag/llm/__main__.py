@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 
-from rag.llm.build import ensure_models
+from rag.llm.build import ensure_embedder, ensure_llm
 from rag.settings import Settings
 from rag.types import FootnoteError
 
@@ -14,11 +14,13 @@ def main() -> int:
     """Exit status 0 when both models are there, 1 with one line on stderr when they can't be."""
     logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
     try:
-        models = ensure_models(Settings.from_environment())
+        settings = Settings.from_environment()
+        llm = settings.llm if settings.llm_is_served else ensure_llm(settings)
+        embedder = ensure_embedder(settings)
     except FootnoteError as error:
         print(error, file=sys.stderr)
         return 1
-    print(f"language model: {models.llm}\nembedder: {models.embedder}")
+    print(f"language model: {llm}\nembedder: {embedder}")
     return 0
 
 

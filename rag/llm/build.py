@@ -42,7 +42,17 @@ def ensure_models(settings: Settings) -> Models:
     Raises FootnoteError for what a user can mend: no source, a wrong checksum, a full disk, a
     folder that can't be written. Nothing half-made stays where a later run would take it for whole.
     """
-    return Models(llm=_ensure(settings, "llm"), embedder=_ensure(settings, "embedder"))
+    return Models(llm=ensure_llm(settings), embedder=ensure_embedder(settings))
+
+
+def ensure_llm(settings: Settings) -> Path:
+    """The folder of the language model alone; see `ensure_models`."""
+    return _ensure(settings, "llm")
+
+
+def ensure_embedder(settings: Settings) -> Path:
+    """The folder of the embedder alone; see `ensure_models`."""
+    return _ensure(settings, "embedder")
 
 
 def model_description(folder: Path) -> dict[str, Any]:

@@ -56,13 +56,16 @@ class LanguageModel(Protocol):
     def option_logprobs(
         self, messages: Sequence[Message], options: Sequence[str], *, begin: str = ""
     ) -> list[float]:
-        """The natural logarithm of each option's probability as the next text."""
+        """The natural logarithm of each option's probability as the next text.
+
+        Raises FootnoteError when the model is on a server, whose protocol can't tell.
+        """
 
     def keep(self, messages: Sequence[Message]) -> None:
         """Reads messages that many prompts will start with, and remembers them for good."""
 
     def count_tokens(self, text: str) -> int:
-        """Tokens of a text, without special ones."""
+        """Tokens of a text, without special ones; an estimate where the model is on a server."""
 
     @property
     def waiting(self) -> int:

@@ -104,10 +104,11 @@ class Searcher:
         }
         if not allowed:
             return Found(query, spelt, vector, (), (), (0.0, 1.0), bridges)
+        sentences = self._sentences(list(allowed))
         if balance:
-            meaning = {i: self._balanced(i, balance, balanced, language) for i in allowed}
+            meaning = self._balanced(sentences, balance, balanced, language)
         else:
-            meaning = {i: (s, self._best_sentence(i, vector)) for i, s in allowed.items()}
+            meaning = {i: (s, _best(sentences[i], vector)) for i, s in allowed.items()}
         ranked = _fuse(meaning, lexical)
         kept = _spread(ranked, chunks, k, language)
         hits = tuple(
@@ -117,7 +118,7 @@ class Searcher:
         rest = scores[k:] if len(scores) > 2 * k else scores
         background = (float(rest.mean()), float(rest.std()) or 1.0)
         positions = tuple(i for i, _ in kept)
-        nearest = max(self._best_sentence(i, vector) for i in positions)
+        nearest = max(_best(sentences[i], vector) for i in positions)
         return Found(query, spelt, vector, hits, positions, background, bridges, nearest)
 
     def overview(self, query: str, k: int, language: str) -> Found:
@@ -135,24 +136,36 @@ class Searcher:
         hits = tuple(Hit(self.stored.chunks[i], score, fused=score) for i, score in ranked)
         return Found(query, query, vector, hits, tuple(i for i, _ in ranked), (0.0, 1.0), ())
 
-    def _best_sentence(self, position: int, vector: Vectors) -> float:
-        vectors = self.sentence_vectors(position)
-        return float((vectors @ vector).max()) if len(vectors) else -1.0
-
     def _balanced(
-        self, position: int, balance: Balance, question: Vectors, language: str
-    ) -> tuple[float, float]:
-        """The balanced cosines of a chunk and of its best sentence."""
-        spoken = self.stored.chunks[position].language
-        own = OWN_LANGUAGE if spoken == language else 0.0
-        rows = np.vstack((self.stored.index.vectors([position]), self.sentence_vectors(position)))
-        whole, *sentences = balance.cosines(question, rows, spoken).tolist()
-        return whole + own, max(sentences, default=-1.0) + own
+        self, sentences: dict[int, Vectors], balance: Balance, question: Vectors, language: str
+    ) -> dict[int, tuple[float, float]]:
+        """The balanced cosines of each chunk and of its best sentence."""
+        wholes = self.stored.index.vectors(list(sentences))
+        cosines: dict[int, tuple[float, float]] = {}
+        for whole, (position, own_sentences) in zip(wholes, sentences.items(), strict=True):
+            spoken = self.stored.chunks[position].language
+            own = OWN_LANGUAGE if spoken == language else 0.0
+            rows = np.vstack((whole, own_sentences))
+            first, *others = balance.cosines(question, rows, spoken).tolist()
+            cosines[position] = (first + own, max(others, default=-1.0) + own)
+        return cosines
 
-    def sentence_vectors(self, position: int) -> NDArray[np.float32]:
+    def sentence_vectors(self, position: int) -> Vectors:
         """Shape (sentences of the chunk at `position`, dimension)."""
-        start, end = self._first_sentence[position], self._first_sentence[position + 1]
-        return np.asarray(self.stored.sentence_vectors[start:end], dtype=np.float32)
+        return self._sentences([position])[position]
+
+    def _sentences(self, positions: list[int]) -> dict[int, Vectors]:
+        """The vectors of each chunk's sentences, fetched at once: a database is asked once."""
+        first = self._first_sentence
+        rows = [np.arange(first[i], first[i + 1]) for i in positions]
+        vectors = np.asarray(self.stored.sentence_vectors[np.concatenate(rows)], dtype=np.float32)
+        ends = np.cumsum([len(own) for own in rows])[:-1]
+        return dict(zip(positions, np.split(vectors, ends), strict=True))
+
+
+def _best(sentences: Vectors, vector: Vectors) -> float:
+    """The best cosine among a chunk's sentences, -1 without any."""
+    return float((sentences @ vector).max()) if len(sentences) else -1.0
 
 
 def _fuse(

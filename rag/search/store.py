@@ -18,7 +18,7 @@ import numpy as np
 from filelock import FileLock
 from numpy.typing import NDArray
 
-from rag.search.vectors import FaissIndex
+from rag.search.vectors import FaissIndex, SentenceVectors, VectorIndex
 from rag.types import Chunk, CollectionInfo, FootnoteError, Mode
 
 FORMAT = 2
@@ -76,9 +76,9 @@ class Stored:
 
     manifest: Manifest
     chunks: tuple[Chunk, ...]
-    index: FaissIndex
-    sentence_vectors: NDArray[np.float16]
-    """Shape (sentences of all chunks in order, dimension), memory-mapped."""
+    index: VectorIndex
+    sentence_vectors: SentenceVectors
+    """One row a sentence of all chunks in order."""
 
 
 def save(
@@ -124,36 +124,51 @@ def load(folder: Path, embedder_fingerprint: str, dimension: int) -> Stored:
             f"There is no collection {folder.name!r} in {folder.parent} (there: {known}); "
             "make it with build_index.py."
         )
-    raw = _read_json(manifest_path)
-    if raw.get("format") != FORMAT:
-        raise FootnoteError(
-            f"{folder} has format {raw.get('format')!r}, this version reads {FORMAT}; {_REBUILD}."
-        )
-    manifest = Manifest(**_known_fields(Manifest, raw, manifest_path))
-    if manifest.embedder_fingerprint != embedder_fingerprint or manifest.dimension != dimension:
-        raise FootnoteError(
-            f"{folder} was made with the embedder {manifest.embedder} ({manifest.dimension} wide, "
-            f"{manifest.embedder_fingerprint}), the loaded one is {dimension} wide "
-            f"({embedder_fingerprint}); {_REBUILD} --name {folder.name}."
-        )
+    manifest = read_manifest(
+        _read_json(manifest_path), str(folder), embedder_fingerprint, dimension
+    )
     chunks_path = folder / "chunks.json"
     chunks = tuple(
-        _chunk(entry, chunks_path) for entry in _read_json(chunks_path).get("chunks", [])
+        read_chunk(entry, str(chunks_path)) for entry in _read_json(chunks_path).get("chunks", [])
     )
     index = FaissIndex.load(folder / "index.faiss")
     try:
         sentence_vectors = np.load(folder / "sentences.npy", mmap_mode="r", allow_pickle=False)
     except (OSError, ValueError) as error:
         raise FootnoteError(f"{folder / 'sentences.npy'} cannot be read; {_REBUILD}.") from error
-    sentences = sum(len(chunk.sentences) for chunk in chunks)
-    counts = {len(chunks), len(index), manifest.chunks}
+    return whole(Stored(manifest, chunks, index, sentence_vectors), f"The files in {folder}")
+
+
+def read_manifest(
+    raw: dict[str, Any], where: str, embedder_fingerprint: str, dimension: int
+) -> Manifest:
+    """Raises FootnoteError when it is of another format or another embedder."""
+    if raw.get("format") != FORMAT:
+        raise FootnoteError(
+            f"{where} has format {raw.get('format')!r}, this version reads {FORMAT}; {_REBUILD}."
+        )
+    manifest = Manifest(**_known_fields(Manifest, raw, where))
+    if manifest.embedder_fingerprint != embedder_fingerprint or manifest.dimension != dimension:
+        raise FootnoteError(
+            f"{where} was made with the embedder {manifest.embedder} ({manifest.dimension} wide, "
+            f"{manifest.embedder_fingerprint}), the loaded one is {dimension} wide "
+            f"({embedder_fingerprint}); {_REBUILD} --name {manifest.name}."
+        )
+    return manifest
+
+
+def whole(stored: Stored, parts: str) -> Stored:
+    """The collection. Raises FootnoteError when its `parts` are not of one build."""
+    manifest, index = stored.manifest, stored.index
+    sentences = sum(len(chunk.sentences) for chunk in stored.chunks)
+    counts = {len(stored.chunks), len(index), manifest.chunks}
     if (
         len(counts) > 1
-        or sentence_vectors.shape != (sentences, dimension)
-        or index.dimension != dimension
+        or stored.sentence_vectors.shape != (sentences, manifest.dimension)
+        or index.dimension != manifest.dimension
     ):
-        raise FootnoteError(f"The files in {folder} don't belong together; {_REBUILD}.")
-    return Stored(manifest, chunks, index, sentence_vectors)
+        raise FootnoteError(f"{parts} don't belong together; {_REBUILD}.")
+    return stored
 
 
 def is_made_with(folder: Path, embedder_fingerprint: str) -> bool:
@@ -239,7 +254,7 @@ def _read_json(path: Path) -> dict[str, Any]:
     return value
 
 
-def _known_fields(kind: type, raw: dict[str, Any], path: Path) -> dict[str, Any]:
+def _known_fields(kind: type, raw: dict[str, Any], where: str) -> dict[str, Any]:
     known = {f.name: f for f in fields(kind)}
     values = {
         key: tuple(value) if isinstance(value, list) and "tuple" in str(known[key].type) else value
@@ -248,14 +263,15 @@ def _known_fields(kind: type, raw: dict[str, Any], path: Path) -> dict[str, Any]
     }
     missing = [n for n in ("name", "id", "title") if n in known and n not in values]
     if missing:
-        raise FootnoteError(f"{path} lacks {', '.join(missing)}; {_REBUILD}.")
+        raise FootnoteError(f"{where} lacks {', '.join(missing)}; {_REBUILD}.")
     return values
 
 
-def _chunk(raw: Any, path: Path) -> Chunk:
+def read_chunk(raw: Any, where: str) -> Chunk:
+    """A chunk out of `asdict`'s JSON. Raises FootnoteError when it isn't whole."""
     if not isinstance(raw, dict):
-        raise FootnoteError(f"{path} holds an entry that is no chunk; {_REBUILD}.")
-    values = _known_fields(Chunk, raw, path)
+        raise FootnoteError(f"{where} holds an entry that is no chunk; {_REBUILD}.")
+    values = _known_fields(Chunk, raw, where)
     values["sentences"] = tuple(
         (int(start), int(end)) for start, end in values.get("sentences", ())
     )
@@ -263,5 +279,5 @@ def _chunk(raw: Any, path: Path) -> Chunk:
         return Chunk(**values)
     except TypeError as error:
         raise FootnoteError(
-            f"{path} holds a chunk that is not whole ({error}); {_REBUILD}."
+            f"{where} holds a chunk that is not whole ({error}); {_REBUILD}."
         ) from error

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import faiss
 import numpy as np
@@ -30,6 +30,17 @@ class VectorIndex(Protocol):
 
     def vectors(self, positions: list[int]) -> Vectors:
         """Shape (len(positions), dimension)."""
+
+
+class SentenceVectors(Protocol):
+    """Vectors by row: an array in memory or mapped from a file, or a table."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """(sentences, dimension)."""
+
+    def __getitem__(self, rows: Any, /) -> NDArray[np.floating]:
+        """Rows by an array of their numbers; shape (len(rows), dimension)."""
 
 
 class FaissIndex:
@@ -73,10 +84,7 @@ class FaissIndex:
         return int(self._index.ntotal)
 
     def search(self, query: Vectors, k: int) -> list[tuple[int, float]]:
-        if query.shape != (self.dimension,):
-            raise ValueError(f"query has shape {query.shape}, the index ({self.dimension},)")
-        if not np.isfinite(query).all():
-            raise ValueError("the query's vector has values that are no numbers")
+        check_query(query, self.dimension)
         k = min(k, len(self))  # FAISS pads with position -1 beyond what it holds
         if k <= 0:
             return []
@@ -86,3 +94,11 @@ class FaissIndex:
 
     def vectors(self, positions: list[int]) -> Vectors:
         return np.stack([self._index.reconstruct(p) for p in positions])
+
+
+def check_query(query: Vectors, dimension: int) -> None:
+    """Raises ValueError for another shape than (dimension,), and for values that are no numbers."""
+    if query.shape != (dimension,):
+        raise ValueError(f"query has shape {query.shape}, the index ({dimension},)")
+    if not np.isfinite(query).all():
+        raise ValueError("the query's vector has values that are no numbers")
