@@ -244,7 +244,9 @@ def _unusable(where: str, error: OSError) -> FootnoteError:
 def _public_link(port: int) -> str:
     try:
         return setup_tunnel("127.0.0.1", port, secrets.token_urlsafe(32), None, None)
-    except (OSError, RuntimeError, ValueError) as error:
+    except Exception as error:  # Gradio's have no class in common
+        why = str(error).partition("\n")[0].rstrip(". ") or type(error).__name__
         raise FootnoteError(
-            f"No public link could be made: {error} Start without --share."
+            f"No public link could be made ({why}). It takes a way out to Gradio's relay, and a home "
+            "folder that can be written; start without --share, or show the app through a proxy."
         ) from error

@@ -128,6 +128,15 @@ def test_a_path_prefix_works_with_a_proxy_that_strips_it_and_one_that_does_not(
         site.stop()
 
 
+def test_where_no_public_link_is_to_be_had_one_line_says_so(
+    monkeypatch: pytest.MonkeyPatch, free_port: int
+) -> None:
+    monkeypatch.setattr("gradio.networking.GRADIO_API_SERVER", "http://127.0.0.1:9/")
+    with pytest.raises(FootnoteError, match=r"No public link .*start without --share") as error:
+        serve(ScriptedAnswerer(), Settings(port=free_port), share=True)
+    assert "\n" not in str(error.value)
+
+
 def test_uploads_are_refused(site: Site) -> None:
     answer = httpx.post(f"{site.url}/gradio_api/upload", files={"files": ("a.txt", b"text" * 100)})
     assert answer.status_code >= 400
