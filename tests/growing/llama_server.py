@@ -1,20 +1,31 @@
-"""llama.cpp's own server over a GGUF file: `python -m tests.growing.llama_server FILE [PORT]`.
+"""llama.cpp's own server, with the weights that the built-in model is made of.
 
-Runs until its standard input closes; its first line on standard output is its address.
+    python -m tests.growing.llama_server FOLDER [PORT]
+
+gets `model.gguf` into FOLDER when it isn't there, prints the server's address, and runs until it is
+ended. The server's key is `test-key`. Needs xllamacpp, which holds a built llama.cpp.
 """
 
 from __future__ import annotations
 
+import signal
 import sys
 from pathlib import Path
 
+from rag.llm.catalog import PACKAGED_LLM
+from rag.llm.packages import fetch_packaged
+
 
 def main() -> None:
-    """Starts the server of xllamacpp's prebuilt llama.cpp, and waits."""
+    """Starts the server, and waits."""
     import xllamacpp
 
+    folder = Path(sys.argv[1])
+    file = folder / PACKAGED_LLM.file
+    if not file.exists():
+        fetch_packaged(PACKAGED_LLM, folder)
     params = xllamacpp.CommonParams()
-    params.model.path = str(Path(sys.argv[1]))
+    params.model.path = str(file)
     params.model_alias = {"served"}
     params.n_ctx = 4096
     params.n_parallel = 1
@@ -25,7 +36,7 @@ def main() -> None:
     params.warmup = False
     server = xllamacpp.Server(params)
     print(f"{server.listening_address}/v1", flush=True)
-    sys.stdin.read()
+    signal.pause()
 
 
 if __name__ == "__main__":
