@@ -77,9 +77,9 @@ def _ensure(settings: Settings, kind: Kind) -> Path:
 
 def _built(models_dir: Path, options: list[Choice]) -> Path | None:
     for option in options:
-        folder = models_dir / option.folder_name
-        if _is_whole(folder):
-            return folder
+        for name in option.usable_folders:
+            if _is_whole(models_dir / name):
+                return models_dir / name
     return None
 
 

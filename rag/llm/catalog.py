@@ -33,9 +33,17 @@ class Choice:
     @property
     def folder_name(self) -> str:
         """The build's folder: readable, and different for each source, model and recipe."""
+        return self._folder(adds_without_saturating())
+
+    @property
+    def usable_folders(self) -> list[str]:
+        """Folders of builds that this processor can run, its own kind's first."""
+        return list(dict.fromkeys([self.folder_name, self._folder(signed_weights=False)]))
+
+    def _folder(self, signed_weights: bool) -> str:
         key: list[object] = [self.kind, self.source, self.name, self.revision, RECIPE[self.kind]]
         if self.kind == "llm":  # the weights' bytes depend on it
-            key.append(adds_without_saturating())
+            key.append(signed_weights)
         if self.source == "local":
             key.append(_state(Path(self.name)))
         digest = hashlib.sha256(json.dumps(key).encode()).hexdigest()[:12]

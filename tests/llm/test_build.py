@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rag.llm.build import Models, ensure_models
+from rag.llm.build import Models, ensure_llm, ensure_models
 from rag.llm.choose import candidates, choose
 from rag.llm.encoder import OnnxEncoder
 from rag.llm.session import Session
@@ -53,6 +53,25 @@ def test_embedder_graph_gives_the_models_own_vectors(tiny: Models, hub: TinyHub)
     assert np.allclose(encoder.encode_passages(texts), expected, atol=1e-5)
     question = model.encode("what is an index?", prompt_name="query")
     assert np.allclose(encoder.encode_query("what is an index?"), question, atol=1e-5)
+
+
+def test_a_build_for_any_processor_is_taken_by_one_that_can_do_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def processor(*, can: bool) -> None:
+        monkeypatch.setattr("rag.llm.catalog.adds_without_saturating", lambda: can)
+
+    settings = Settings(model_source="packages", models_dir=tmp_path)
+    (model,) = candidates(settings, "llm")
+    processor(can=True)
+    special = model.folder_name
+    processor(can=False)
+    common = model.folder_name
+    assert special not in model.usable_folders
+    (tmp_path / common).mkdir()
+    (tmp_path / common / "model.json").write_text('{"files": {}}')
+    processor(can=True)
+    assert ensure_llm(settings) == tmp_path / common
 
 
 def test_int8_graph_stays_close_to_the_model(tiny: Models, hub: TinyHub) -> None:
