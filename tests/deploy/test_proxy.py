@@ -58,7 +58,7 @@ def test_the_page_its_assets_and_an_answer_come_through(proxy: str) -> None:
 def test_an_answer_streams_through(proxy: str) -> None:
     client = httpx.Client(base_url=proxy, timeout=30)
     sent = client.post("gradio_api/call/ask", json={"data": ["What is an ONNX graph?"]})
-    chunks = []
+    chunks: list[bytes] = []
     with client.stream("GET", f"gradio_api/call/ask/{sent.json()['event_id']}") as stream:
         chunks.extend(stream.iter_raw())
     assert len(chunks) > 2  # not held back until the end
