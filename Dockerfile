@@ -4,8 +4,8 @@ FROM python:3.11-slim AS build
 RUN apt-get update && apt-get install -y --no-install-recommends make && rm -rf /var/lib/apt/lists/*
 WORKDIR /app
 ENV XDG_CACHE_HOME=/app/.cache
-COPY requirements.txt Makefile ./
-RUN make .venv/run.done
+COPY requirements.txt requirements-postgres.txt Makefile ./
+RUN make .venv/run.done && .venv/bin/python -m pip install --quiet -r requirements-postgres.txt
 COPY . .
 RUN make build && rm -rf .cache/footnote/models/.downloads .cache/footnote/pages
 # What only builds models, two thirds of the environment.
