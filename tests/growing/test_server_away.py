@@ -12,7 +12,7 @@ import pytest
 
 from rag.answer.answerer import Answerer, Collection
 from rag.llm.served import ServedLanguageModel
-from rag.search.gate import Gate, Weights
+from rag.search.gate import SAME_LANGUAGE, Gate, Weights
 from rag.search.search import Searcher
 from rag.settings import Settings
 from tests.llm.chat_server import Behaviour, chat_server
@@ -20,7 +20,8 @@ from tests.words import WordEncoder, chunk, stored
 
 ROOT = Path(__file__).parents[2]
 GOOD = "A falcon dives at two hundred miles an hour."
-OPEN = Weights((0.0,) * 6, (1.0,) * 6, (1.0,) * 6, -1e9)
+SIZE = len(SAME_LANGUAGE.weight)
+OPEN = Weights((0.0,) * SIZE, (1.0,) * SIZE, (1.0,) * SIZE, -1e9)
 
 
 def answerer(model: ServedLanguageModel) -> Answerer:
