@@ -221,7 +221,10 @@ class Answerer:
         query = followup.resolve(question, history)
         found, verdict = self._search(query.text, collection, spoken)
         route = ("dense", "lexical")
-        if not verdict.passes and query.context and not query.rewritten:
+        may_lean = (
+            query.context and not query.rewritten and not followup.names_its_subject(question)
+        )
+        if not verdict.passes and may_lean and query.context:
             wider = followup.Query(followup.join(query.context, question), True, query.context)
             again, second = self._search(wider.text, collection, spoken)
             if second.passes and not set(verdict.missing) & set(second.missing):

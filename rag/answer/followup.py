@@ -32,6 +32,13 @@ _IN_LANGUAGE: dict[Language, re.Pattern[str]] = {
     "en": re.compile(r"\b(?:in|to) english\b|\ben ingles\b|\bal ingles\b"),
     "es": re.compile(r"\b(?:in|to|into) spanish\b|\ben (?:espanol|castellano)\b|\bal espanol\b"),
 }
+_RARE = 0.9
+# The words of "explain it to me in Spanish": languages, and verbs of saying in whatever form.
+_SAYING = re.compile(
+    r"(?:spanish|english|espanol|castellano|ingles|answer|translat|say|tell|explain|repeat|repl|"
+    r"respon|switch|writ|speak|version|contest|traduc|repet|repit|explic|habl|escrib|pon|pas|cambi|"
+    r"dilo|dime|dig)"
+)
 
 
 @dataclass(frozen=True)
@@ -62,6 +69,11 @@ def join(context: str, message: str) -> str:
     """One query out of an earlier question and the message that leans on it."""
     bare = _only_switches_language(message)
     return context if bare else f"{context.rstrip()} {message.strip()}"
+
+
+def names_its_subject(message: str) -> bool:
+    """Whether a message has a word that few others have: it is about that, whatever came before."""
+    return any(analyse.rarity(w.folded) >= _RARE for w in analyse.content_words(message))
 
 
 def stands_alone(message: str) -> bool:
@@ -100,13 +112,7 @@ def _points_forward(folded: str) -> bool:
 def _only_switches_language(message: str) -> bool:
     if wanted_language(message) is None:
         return False
-    rest = [
-        w.folded
-        for w in analyse.content_words(message)
-        if w.folded not in {"spanish", "english", "espanol", "castellano", "ingles", "answer",
-                            "translate", "say", "responde", "contesta", "traduce", "traducelo",
-                            "repite", "repeat"}
-    ]  # fmt: skip
+    rest = [w for w in analyse.content_words(message) if not _SAYING.match(w.folded)]
     return not rest
 
 

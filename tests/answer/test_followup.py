@@ -1,6 +1,6 @@
 import pytest
 
-from rag.answer.followup import resolve, wanted_language, whole_turns
+from rag.answer.followup import names_its_subject, resolve, wanted_language, whole_turns
 from rag.types import Turn
 
 
@@ -28,6 +28,15 @@ def test_a_message_that_leans_on_the_last_question_is_searched_with_it(message: 
 def test_a_message_that_stands_alone_is_searched_as_typed(message: str) -> None:
     query = resolve(message, conversation("What is BM25?"))
     assert (query.text, query.rewritten) == (message, False)
+
+
+@pytest.mark.parametrize(
+    "message",
+    ["and in Spanish?", "¿Me lo explicas en español?", "could you repeat that in Spanish",
+     "tradúcelo al español", "¿puedes responderme en castellano?"],
+)  # fmt: skip
+def test_a_message_that_only_changes_the_language_adds_nothing_to_the_search(message: str) -> None:
+    assert resolve(message, conversation("What is BM25?")).text == "What is BM25?"
 
 
 def test_the_first_follow_up_is_rewritten() -> None:
@@ -67,3 +76,11 @@ def test_a_window_holds_whole_turns_and_never_starts_with_an_answer() -> None:
 def test_a_failed_turn_does_not_leave_two_questions_in_a_row() -> None:
     history = [Turn("user", "lost"), *conversation("kept")]
     assert [t.content for t in whole_turns(history, 5)] == ["kept", "…"]
+
+
+@pytest.mark.parametrize(
+    ("message", "names"),
+    [("How do I repair mojibake?", True), ("How many layers?", False), ("and the memory?", False)],
+)
+def test_a_rare_word_is_a_messages_own_subject(message: str, names: bool) -> None:
+    assert names_its_subject(message) is names
