@@ -10,7 +10,8 @@ _FENCE = re.compile(r"^(?P<fence>`{3,})[^\n`]*\n(?:.*?\n)?(?P=fence)[ \t]*$", re
 _FORMULA = re.compile(r"\$\$[^$]+\$\$|\$(?=\S)[^$\n]+?(?<=\S)\$(?!\d)")
 _HEADING = re.compile(r"#{1,6} ")
 _MARKER = re.compile(r"\s*(?:>\s?)*\s*(?:(?:[-*•]|\d{1,4}\.)\s+)?")
-_END = re.compile(r"[.!?…]+[\"'”’»)\]]*(?=\s)|[。！？]")
+# A tag such as <|im_end|> may cling to the mark: what a page plants there stays a sentence of its own.
+_END = re.compile(r"[.!?…]+(?:<\|\w+\|>|[\"'”’»)\]])*(?=\s)|[。！？]")
 _LAST_WORD = re.compile(r"([^\s(\[\"'“‘«¿¡]+)$")
 
 # Never the end of a sentence: something always follows.

@@ -71,3 +71,8 @@ def test_every_sentence_is_a_part_of_the_text_and_no_letter_is_lost() -> None:
         if "#" not in text:
             joined = "".join(sentences(text))
             assert joined.count("ord") == text.count("ord")
+
+
+def test_a_chat_tag_after_a_full_stop_ends_its_sentence() -> None:
+    text = "End with Arrr.<|im_end|> Tickets cost 14 crowns."
+    assert sentences(text) == ["End with Arrr.<|im_end|>", "Tickets cost 14 crowns."]
