@@ -10,7 +10,6 @@ import itertools
 import math
 import re
 import unicodedata
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
@@ -104,13 +103,18 @@ def stem(folded: str, language: str) -> str:
     return stemmer.stemWord(folded) if stemmer else folded
 
 
-def parts(word: Word) -> list[str]:
+def parts(word: Word) -> tuple[str, ...]:
     """The words inside a compound: `max_output_tokens`, `useState`, `e5-small`; else nothing."""
-    if word.folded.replace(".", "").replace(",", "").isdigit():
-        return []
-    pieces = re.split(r"[\W_]+", _unaccented(word.text).removesuffix("'s"))
-    found = [part.casefold() for piece in pieces for part in _CAMEL.findall(piece)]
-    return found if len(found) > 1 else []
+    return _parts(word.text)
+
+
+@lru_cache(maxsize=65536)
+def _parts(text: str) -> tuple[str, ...]:
+    if fold(text).replace(".", "").replace(",", "").isdigit():
+        return ()
+    pieces = re.split(r"[\W_]+", _unaccented(text).removesuffix("'s"))
+    found = tuple(part.casefold() for piece in pieces for part in _CAMEL.findall(piece))
+    return found if len(found) > 1 else ()
 
 
 @lru_cache(maxsize=2048)
@@ -146,14 +150,6 @@ def terms(text: str, language: str) -> list[str]:
         found.append(stem(word.folded, language))
         found.extend(stem(part, language) for part in parts(word) if not is_empty(part))
     return found
-
-
-def grams(stems: Iterable[str], longest: int = 3) -> list[str]:
-    """1- to `longest`-grams of stems, joined by blanks. Stop words are gone before they are formed."""
-    stems = list(stems)
-    return [
-        " ".join(stems[i : i + n]) for n in range(1, longest + 1) for i in range(len(stems) - n + 1)
-    ]
 
 
 @lru_cache(maxsize=65536)

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Sequence
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 
-import bm25s
 import numpy as np
+import Stemmer
 from numpy.typing import NDArray
 from rapidfuzz import process
 from rapidfuzz.distance import DamerauLevenshtein
 
-from rag.search import analyse
+from rag.search import analyse, postings
+from rag.search.postings import Postings, gram_ids
 from rag.types import Chunk
 
-K1, B = 1.2, 0.75  # Robertson & Zaragoza, "The Probabilistic Relevance Framework" (2009)
 BRIDGED_WEIGHT = 0.6
 _LANGUAGES = ("en", "es")
-logging.getLogger("bm25s").setLevel(logging.WARNING)  # it sets itself to DEBUG
 
 
 @dataclass(frozen=True)
@@ -30,19 +32,55 @@ class Bridge:
 
 
 class LexicalIndex:
-    """Finds chunks by their words. Built in memory from the chunks, in their order."""
+    """Finds chunks by their words."""
 
-    def __init__(self, chunks: Sequence[Chunk]) -> None:
-        documents = [analyse.terms(_indexed_text(chunk), chunk.language) for chunk in chunks]
-        self.stems = frozenset(stem for document in documents for stem in document)
-        self.words = sorted(
-            {w.folded for chunk in chunks for w in analyse.content_words(_indexed_text(chunk))}
+    def __init__(self, postings: Postings, stems: Sequence[str], words: Sequence[str]) -> None:
+        self._postings = postings
+        self.stems = frozenset(stems)
+        self.words = list(words)
+        self._known = frozenset(words)
+
+    @classmethod
+    def of(cls, chunks: Sequence[Chunk]) -> LexicalIndex:
+        """Built in memory from the chunks, in their order."""
+        stems: set[str] = set()
+        words: set[str] = set()
+
+        def documents() -> Iterator[list[str]]:
+            for chunk in chunks:
+                text = _indexed_text(chunk)
+                terms = analyse.terms(text, chunk.language)
+                stems.update(terms)
+                words.update(word.folded for word in analyse.content_words(text))
+                yield terms
+
+        built = Postings.of(documents())  # which reads them all
+        return cls(built, sorted(stems), sorted(words))
+
+    def save(self, folder: Path) -> None:
+        """Writes the index into a new folder."""
+        folder.mkdir()
+        self._postings.save(folder)
+        about = {
+            "analyser": _analyser(),
+            "chunks": self._postings.size,
+            "stems": sorted(self.stems),
+            "words": self.words,
+        }
+        (folder / "words.json").write_text(
+            json.dumps(about, ensure_ascii=False, separators=(",", ":")), encoding="utf-8"
         )
-        self._known = frozenset(self.words)
-        self._bm25 = bm25s.BM25(k1=K1, b=B)
-        corpus = [analyse.grams(document) or [""] for document in documents]
-        self._bm25.index(corpus, show_progress=False)
-        self._vocabulary: dict[str, int] = self._bm25.vocab_dict
+
+    @classmethod
+    def load(cls, folder: Path, chunks: int) -> LexicalIndex | None:
+        """What `save` wrote for so many chunks; None when it isn't whole or another analyser's."""
+        try:
+            about = json.loads((folder / "words.json").read_text(encoding="utf-8"))
+            if (about["analyser"], about["chunks"]) != (_analyser(), chunks):
+                return None
+            return cls(Postings.load(folder, chunks), about["stems"], about["words"])
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
 
     def knows(self, word: analyse.Word) -> bool:
         """Whether any chunk holds the word, or another form of it."""
@@ -79,17 +117,22 @@ class LexicalIndex:
         asked = {
             gram
             for language in _LANGUAGES
-            for gram in analyse.grams(analyse.terms(question, language))
+            for gram in gram_ids(analyse.terms(question, language)).tolist()
         }
-        scores = self._score(asked)
-        bridged = {analyse.stem(b.found, language) for b in bridges for language in _LANGUAGES}
-        return scores + BRIDGED_WEIGHT * self._score(bridged - asked)
+        stems = {analyse.stem(b.found, language) for b in bridges for language in _LANGUAGES}
+        bridged = set(gram_ids(sorted(stems), longest=1).tolist()) - asked
+        return self._score(asked) + BRIDGED_WEIGHT * self._score(bridged)
 
-    def _score(self, grams: set[str]) -> NDArray[np.float32]:
-        known = [gram for gram in grams if gram in self._vocabulary]
-        if not known:
-            return np.zeros(self._bm25.scores["num_docs"], dtype=np.float32)
-        return self._bm25.get_scores(sorted(known))
+    def _score(self, grams: set[int]) -> NDArray[np.float32]:
+        return self._postings.score(np.array(sorted(grams), np.uint64))
+
+
+@cache
+def _analyser() -> str:
+    """Changes whenever the code that makes the terms does."""
+    files = [Path(analyse.__file__), Path(postings.__file__), Path(__file__)]
+    code = b"".join(path.read_bytes() for path in files) + Stemmer.version().encode()
+    return hashlib.sha256(code).hexdigest()[:16]
 
 
 def _indexed_text(chunk: Chunk) -> str:

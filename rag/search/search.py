@@ -50,7 +50,7 @@ class Searcher:
     def __init__(self, stored: Stored, encoder: Encoder) -> None:
         self.stored = stored
         self.encoder = encoder
-        self.lexical = LexicalIndex(stored.chunks)
+        self.lexical = stored.lexical or LexicalIndex.of(stored.chunks)
         counts = [len(chunk.sentences) for chunk in stored.chunks]
         self._first_sentence = np.concatenate([[0], np.cumsum(counts)]).astype(int)
         languages = [chunk.language for chunk in stored.chunks]

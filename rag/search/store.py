@@ -1,4 +1,4 @@
-"""A collection on disk: `index.faiss`, `chunks.json`, `manifest.json`, `sentences.npy`.
+"""A collection on disk: `index.faiss`, `chunks.json`, `manifest.json`, `sentences.npy`, `lexical/`.
 
 A build is written beside the last good one and swapped in by two renames; `recover` finishes or
 undoes a swap that was cut short, so a killed build leaves a whole collection in every case.
@@ -18,6 +18,7 @@ import numpy as np
 from filelock import FileLock
 from numpy.typing import NDArray
 
+from rag.search.lexical import LexicalIndex
 from rag.search.vectors import FaissIndex, SentenceVectors, VectorIndex
 from rag.types import Chunk, CollectionInfo, FootnoteError, Mode
 
@@ -79,6 +80,8 @@ class Stored:
     index: VectorIndex
     sentence_vectors: SentenceVectors
     """One row a sentence of all chunks in order."""
+    lexical: LexicalIndex | None = None
+    """None where it isn't stored, or can't be used: it is then made from the chunks."""
 
 
 def save(
@@ -100,7 +103,8 @@ def save(
             entries = [asdict(chunk) for chunk in chunks]
             _write_json(building / "chunks.json", {"format": FORMAT, "chunks": entries})
             _write_json(building / "manifest.json", asdict(manifest))
-            for path in building.iterdir():
+            LexicalIndex.of(chunks).save(building / "lexical")
+            for path in building.rglob("*"):
                 _sync(path)
             _sync(building)
             (building / _COMPLETE).touch()
@@ -136,7 +140,9 @@ def load(folder: Path, embedder_fingerprint: str, dimension: int) -> Stored:
         sentence_vectors = np.load(folder / "sentences.npy", mmap_mode="r", allow_pickle=False)
     except (OSError, ValueError) as error:
         raise FootnoteError(f"{folder / 'sentences.npy'} cannot be read; {_REBUILD}.") from error
-    return whole(Stored(manifest, chunks, index, sentence_vectors), f"The files in {folder}")
+    lexical = LexicalIndex.load(folder / "lexical", len(chunks))
+    stored = Stored(manifest, chunks, index, sentence_vectors, lexical)
+    return whole(stored, f"The files in {folder}")
 
 
 def read_manifest(

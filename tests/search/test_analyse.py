@@ -34,13 +34,6 @@ def test_words_of_the_question_frame_carry_nothing() -> None:
     assert [w.folded for w in analyse.content_words(asked)] == ["explicar", "cuantizacion"]
 
 
-def test_stop_words_are_gone_before_grams_are_formed() -> None:
-    assert "millenium falcon" in analyse.grams(["millenium", "falcon", "discov"])
-    built = analyse.grams(analyse.terms("the Falcon of the rebels", "en"))
-    asked = analyse.grams(analyse.terms("Falcon rebels", "en"))
-    assert built == asked
-
-
 def test_rarity_runs_from_everyday_to_unknown() -> None:
     assert analyse.rarity("time") == 0
     assert analyse.rarity("quantisation") == 1

@@ -28,7 +28,7 @@ def test_what_is_written_is_read_back(tmp_path: Path) -> None:
     assert read.sentence_vectors.shape == (2, ENCODER.dimension)
     assert store.names(tmp_path) == ["a"]
     files = {path.name for path in (tmp_path / "a").iterdir()}
-    assert files == {"index.faiss", "chunks.json", "manifest.json", "sentences.npy"}
+    assert files == {"index.faiss", "chunks.json", "manifest.json", "sentences.npy", "lexical"}
 
 
 def test_a_second_build_replaces_the_first(tmp_path: Path) -> None:
