@@ -109,23 +109,38 @@ def evaluate(options: argparse.Namespace, settings: Settings) -> None:
 
 
 def bench(options: argparse.Namespace, settings: Settings) -> None:
-    """The speed table over cold questions on the demo blog."""
-    from rag.measure.bench import bench as measure
+    """How fast is it? Cold questions on the demo blog; or how cost grows, or what a build costs."""
+    from rag.measure.figures import lines
 
-    lines = _read_lines(options.questions)
-    questions = [line["question"] for line in lines if line.get("answerable", True)]
     with Bars("bench") as bars:
-        result = measure(settings, questions, bars.show)
-    if not options.json:
-        for name, value in result.items():
-            shown = (
-                "  ".join(f"{k} {v}" for k, v in value.items())
-                if isinstance(value, dict)
-                else value
-            )
-            print(f"{name:<20} {shown}")
-        return
-    print(json.dumps(result))
+        result = _measured(options, settings, bars)
+    print(json.dumps(result) if options.json else "\n".join(lines(result)))
+
+
+def _measured(options: argparse.Namespace, settings: Settings, bars: Bars) -> dict[str, Any]:
+    if options.scale:
+        from rag.measure.scale import scale
+
+        return scale(settings, _asked(options.questions), bars.show, options.chunks)
+    if options.build:
+        from rag.measure.index_build import index_build
+
+        return index_build(settings, bars.show)
+    from rag.measure.bench import bench as cold
+
+    return cold(
+        settings,
+        _asked(options.questions)[: options.limit],
+        bars.show,
+        compare=options.compare,
+        without_guesses=options.without_guesses,
+    )
+
+
+def _asked(path: Path) -> list[tuple[str, str]]:
+    """The answerable questions of a battery, each with its language."""
+    lines = [line for line in _read_lines(path) if line.get("answerable", True)]
+    return [(line["question"], str(line.get("language", "en"))) for line in lines]
 
 
 def turns(value: Any, where: str) -> list[Turn]:
@@ -235,6 +250,13 @@ def _parser() -> argparse.ArgumentParser:
     sub = command("bench", bench)
     sub.add_argument("--questions", type=Path, default=Path("corpus/battery.jsonl"))
     sub.add_argument("--json", action="store_true", help="print one object, last on stdout")
+    sub.add_argument("--limit", type=int, metavar="N", help="ask the first N questions only")
+    sub.add_argument("--compare", choices=("llama-cpp",), help="ask llama.cpp each question too")
+    sub.add_argument("--without-guesses", action="store_true", help="ask again without guesses")
+    sub.add_argument("--scale", action="store_true", help="measure how cost grows instead")
+    sub.add_argument("--chunks", type=int, nargs="+", default=[1000, 10_000, 100_000], metavar="N",
+                     help="sizes of the collections of --scale")  # fmt: skip
+    sub.add_argument("--build", action="store_true", help="measure the index build instead")
     return parser
 
 

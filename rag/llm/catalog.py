@@ -13,7 +13,7 @@ from rag.llm.processor import adds_without_saturating
 Kind = Literal["llm", "embedder"]
 Source = Literal["local", "hub", "packages"]
 
-RECIPE = {"llm": 2, "embedder": 1}
+RECIPE = {"llm": 2, "embedder": 2}
 """Raised whenever the build makes other files from the same inputs; older builds are ignored."""
 
 HUB_LLM = "Qwen/Qwen2.5-0.5B-Instruct"
@@ -42,8 +42,7 @@ class Choice:
 
     def _folder(self, signed_weights: bool) -> str:
         key: list[object] = [self.kind, self.source, self.name, self.revision, RECIPE[self.kind]]
-        if self.kind == "llm":  # the weights' bytes depend on it
-            key.append(signed_weights)
+        key.append(signed_weights)  # the weights' bytes depend on it
         if self.source == "local":
             key.append(_state(Path(self.name)))
         digest = hashlib.sha256(json.dumps(key).encode()).hexdigest()[:12]

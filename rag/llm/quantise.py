@@ -24,10 +24,10 @@ _ROWS = 4096
 """Rows of a weight matrix that are in memory at once."""
 
 
-def quantise(graph: Graph) -> int:
+def quantise(graph: Graph, *, batched: bool = False) -> int:
     """Quantises every MatMul with a stored matrix, and the embedding table; returns how many.
 
-    The activations must have the shape (1, tokens, width).
+    The activations must have the shape (1, tokens, width), or with `batched` (texts, tokens, width).
     """
     graph.require(MICROSOFT, 1)
     _quantise_embedding(graph)
@@ -40,7 +40,11 @@ def quantise(graph: Graph) -> int:
     graph.add_weight(
         "int8/weight_zero", np.array(0, np.int8) if signed else np.array(_ZERO, np.uint8)
     )
-    graph.nodes[:0] = _zeros()
+    if batched:
+        graph.add_weight("int8/zeroth", np.array([0]))
+        graph.add_weight("int8/as_one_text", np.array([1, -1, 0]))
+        graph.add_weight("int8/rest", np.array([-1, 0]))
+    graph.nodes[:0] = _zeros(batched)
     groups: dict[str, list[onnx.NodeProto]] = defaultdict(list)
     producers = graph.producers()
     for node in graph.nodes:
@@ -49,7 +53,7 @@ def quantise(graph: Graph) -> int:
     scaled: dict[str, tuple[str, str]] = {}
     for source, matmuls in groups.items():
         late = _take_scale(graph, source, matmuls, scaled)
-        rows, quantised, scale = _quantise_rows(source, late)
+        rows, quantised, scale = _quantise_rows(source, late, batched)
         for i, matmul in enumerate(matmuls):
             weights = _matrix(graph, producers, matmul)
             assert weights is not None
@@ -72,9 +76,14 @@ def quantise(graph: Graph) -> int:
                 domain=MICROSOFT,
             )
             result = matmul.output[0]
-            rescale = helper.make_node("Mul", [f"{name}/product", scale], [result])
-            scaled[result] = (f"{name}/product", scale)
-            graph.replace([matmul], [*(rows if i == 0 else []), product, rescale])
+            if batched:
+                flat = f"{name}/flat"
+                back = [helper.make_node("Reshape", [flat, "int8/as_before"], [result])]
+            else:
+                flat, back = result, []
+                scaled[result] = (f"{name}/product", scale)
+            rescale = helper.make_node("Mul", [f"{name}/product", scale], [flat])
+            graph.replace([matmul], [*(rows if i == 0 else []), product, rescale, *back])
     graph.prune()
     return sum(map(len, groups.values()))
 
@@ -108,10 +117,21 @@ def _matrix(
     return values if values is not None and values.ndim == 2 else None
 
 
-def _zeros() -> list[onnx.NodeProto]:
-    """The zero point of each token, and of each token whose logits are wanted."""
+def _zeros(batched: bool) -> list[onnx.NodeProto]:
+    """The zero point of each token, and of each token whose logits are wanted.
+
+    Of a batch, also the shape that a result (1, all tokens, width) has to be brought back to.
+    """
     make = helper.make_node
     zero = helper.make_tensor("zero", TensorProto.UINT8, [1], [_ZERO])
+    if batched:
+        return [
+            make("Size", ["input_ids"], ["int8/size"]),
+            make("Unsqueeze", ["int8/size", "int8/zeroth"], ["int8/tokens"]),
+            make("ConstantOfShape", ["int8/tokens"], ["int8/zeros"], value=zero),
+            make("Shape", ["input_ids"], ["int8/texts"], start=0, end=1),
+            make("Concat", ["int8/texts", "int8/rest"], ["int8/as_before"], axis=0),
+        ]
     return [
         make("Shape", ["input_ids"], ["int8/tokens"], start=1),
         make("ConstantOfShape", ["int8/tokens"], ["int8/zeros"], value=zero),
@@ -119,7 +139,9 @@ def _zeros() -> list[onnx.NodeProto]:
     ]
 
 
-def _quantise_rows(source: str, late: str | None) -> tuple[list[onnx.NodeProto], str, str]:
+def _quantise_rows(
+    source: str, late: str | None, batched: bool
+) -> tuple[list[onnx.NodeProto], str, str]:
     """Nodes that turn (1, tokens, K) floats into bytes, and the scales (tokens, 1).
 
     `late` is a factor of each token's floats that has been left out of them so far.
@@ -127,7 +149,11 @@ def _quantise_rows(source: str, late: str | None) -> tuple[list[onnx.NodeProto],
     name = f"int8/{source}"
     zeros = "int8/logits_zeros" if source == LOGITS_INPUT else "int8/zeros"
     make = helper.make_node
-    nodes = [
+    nodes = []
+    if batched:
+        nodes.append(make("Reshape", [source, "int8/as_one_text"], [f"{name}/one_text"]))
+        source = f"{name}/one_text"
+    nodes += [
         make("Abs", [source], [f"{name}/abs"]),
         make("ReduceMax", [f"{name}/abs", "int8/all_but_tokens"], [f"{name}/max"], keepdims=0),
         make("Mul", [f"{name}/max", "int8/per_step"], [f"{name}/flat"]),

@@ -2,43 +2,124 @@
 
 from __future__ import annotations
 
-import time
+from collections import defaultdict
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Literal
 
-import psutil
-
-from rag.answer.load import load_answerer
+from rag.answer.answerer import Answerer
+from rag.answer.load import load_answerer, load_collections, load_encoder, warm_up
+from rag.llm.build import ensure_models
+from rag.llm.generate import OnnxLanguageModel
+from rag.measure.baseline import PASSAGES, LlamaCpp
 from rag.measure.figures import middle
+from rag.measure.served import serve_and_ask
+from rag.search.search import Searcher
 from rag.settings import Settings
+from rag.types import Answer, FootnoteError
 
-FIELDS = ("retrieve_ms", "first_token_ms", "total_ms", "prompt_tokens")
+FIELDS = (
+    "retrieve_ms", "first_token_ms", "total_ms", "prompt_tokens", "decode_tokens_per_s",
+)  # fmt: skip
+_SERVED = 20
+"""Questions that the app is asked before its memory is looked at: they fill what it keeps."""
+_BASELINE_TOKENS = 64
+Row = dict[str, float]
 
 
 def bench(
     settings: Settings,
-    questions: Sequence[str],
+    questions: Sequence[tuple[str, str]],
     progress: Callable[[str, int, int], None],
+    *,
+    compare: Literal["llama-cpp"] | None = None,
+    without_guesses: bool = False,
 ) -> dict[str, Any]:
-    """The speed table. Only answered questions count; `ready_s` is loading and the first token."""
-    started = time.perf_counter()
+    """The speed table of (question, language) pairs. Only answered questions count.
+
+    With `compare`, the baseline answers each of them right after; with `without_guesses`, so does
+    the same model without prompt-lookup decoding.
+
+    Raises FootnoteError when nothing is answered, and for a baseline that can't be had.
+    """
+    baseline = LlamaCpp(settings) if compare else None
+    served = serve_and_ask(settings, [q for q, _ in questions[:_SERVED]], progress)
     answerer, _ = load_answerer(settings)
-    ready = time.perf_counter() - started
-    measured: list[dict[str, float]] = []
-    for done, question in enumerate(questions, 1):
+    plain = _without_guesses(settings) if without_guesses else None
+    searcher = _searcher(settings) if baseline else None
+    rows: dict[str, list[Row]] = defaultdict(list)
+    plain_rows: list[Row] = []
+    baseline_rows: list[Row] = []
+    same = 0
+    for done, (question, language) in enumerate(questions, 1):
         answer = answerer.ask(question, settings.collection)
         progress("bench", done, len(questions))
         if answer.outcome != "answered":
             continue
-        timings = answer.timings
-        writing = (timings.total_ms - timings.first_token_ms) / 1000
-        values = {name: float(getattr(timings, name)) for name in FIELDS}
-        values["decode_tokens_per_s"] = timings.output_tokens / writing if writing > 0 else 0.0
-        measured.append(values)
-    columns = (*FIELDS, "decode_tokens_per_s")
-    return {
-        "ready_s": {"median": round(ready, 2), "p95": round(ready, 2)},
-        **{name: middle([m[name] for m in measured]) for name in columns},
-        "rss_mb": round(psutil.Process().memory_info().rss / 2**20),
-        "questions": len(measured),
+        rows[language].append(_row(answer))
+        if plain:
+            other = plain.ask(question, settings.collection)
+            plain_rows.append(_row(other))
+            same += other.answer == answer.answer
+        if baseline and searcher:
+            passages = _chunks(searcher, question, language)
+            baseline_rows.append(baseline.ask(question, passages, _BASELINE_TOKENS))
+    every = [row for some in rows.values() for row in some]
+    if not every:
+        raise FootnoteError(
+            f"None of the {len(questions)} questions was answered by {settings.collection}; give "
+            "--questions FILE with questions about it."
+        )
+    result: dict[str, Any] = {
+        "ready_s": middle(served.ready_s),
+        **_columns(every),
+        "rss_mb": round(served.rss_mb),
+        "questions": len(every),
+        "stages": _stages(every),
+        "by_language": {name: _columns(some) for name, some in sorted(rows.items())},
     }
+    if plain:
+        result["without_guesses"] = {
+            "same_answers": round(same / len(every), 3),
+            **_columns(plain_rows),
+        }
+    if baseline:
+        result["baseline"] = {"engine": compare, **_columns(baseline_rows)}
+    return result
+
+
+def _searcher(settings: Settings) -> Searcher:
+    return load_collections(settings, load_encoder(settings))[settings.collection].searcher
+
+
+def _without_guesses(settings: Settings) -> Answerer:
+    llm = OnnxLanguageModel(ensure_models(settings).llm, settings.threads, guesses=0)
+    warm_up(llm)
+    return Answerer(load_collections(settings, load_encoder(settings)), llm, settings)
+
+
+def _row(answer: Answer) -> Row:
+    timings = answer.timings
+    writing = (timings.total_ms - timings.first_token_ms) / 1000
+    # The first token was there before the clock of the others began.
+    rate = (timings.output_tokens - 1) / writing if writing > 0 else 0.0
+    found = {name: float(getattr(timings, name)) for name in FIELDS[:-1]}
+    return {**found, "decode_tokens_per_s": rate}
+
+
+def _columns(rows: Sequence[Row]) -> dict[str, dict[str, float]]:
+    names = [name for name in FIELDS if name in rows[0]] if rows else []
+    return {name: middle([row[name] for row in rows]) for name in names}
+
+
+def _stages(rows: Sequence[Row]) -> dict[str, float]:
+    """Shares of the time of all answers: searching, reading the prompt, writing and checking."""
+    total = sum(row["total_ms"] for row in rows)
+    search = sum(row["retrieve_ms"] for row in rows)
+    first = sum(row["first_token_ms"] for row in rows)
+    shares = {"search": search, "read": first - search, "write": total - first}
+    return {name: round(value / total, 3) for name, value in shares.items()}
+
+
+def _chunks(searcher: Searcher, question: str, language: str) -> list[str]:
+    found = searcher.search(question, PASSAGES, language)
+    return [hit.chunk.told for hit in found.hits]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,6 +72,21 @@ def middle(values: Sequence[float]) -> dict[str, float]:
         "median": round(float(np.median(values)), 1),
         "p95": round(float(np.percentile(values, 95)), 1),
     }
+
+
+def lines(figures: dict[str, Any], under: str = "") -> list[str]:
+    """Nested figures for a terminal: a line each, with the names that lead to it."""
+    found = []
+    for name, value in figures.items():
+        path = f"{under} {name}".strip()
+        if isinstance(value, dict) and any(isinstance(v, dict) for v in value.values()):
+            found += lines(value, path)
+            continue
+        shown = (
+            "  ".join(f"{k} {v}" for k, v in value.items()) if isinstance(value, dict) else value
+        )
+        found.append(f"{path:<40} {shown}")
+    return found
 
 
 def _above(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:

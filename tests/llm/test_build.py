@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from rag.llm import export_encoder
 from rag.llm.build import Models, ensure_llm, ensure_models
 from rag.llm.choose import candidates, choose
 from rag.llm.encoder import OnnxEncoder
@@ -43,16 +44,32 @@ def test_hub_models_are_built_with_their_origin(tiny: Models) -> None:
         assert described["licence"] == "mit"
 
 
-def test_embedder_graph_gives_the_models_own_vectors(tiny: Models, hub: TinyHub) -> None:
+EMBEDDED = ["a passage", "¿qué es un índice?", "the tokenizer cuts words into pieces " * 3]
+
+
+def test_embedder_graph_gives_nearly_the_models_own_vectors(tiny: Models, hub: TinyHub) -> None:
     from sentence_transformers import SentenceTransformer
 
     model = SentenceTransformer(str(hub.embedder), device="cpu")
-    texts = ["a passage", "¿qué es un índice?", "the tokenizer cuts words into pieces " * 3]
     encoder = OnnxEncoder(tiny.embedder, threads=1)
-    expected = model.encode(texts, prompt_name="passage")
-    assert np.allclose(encoder.encode_passages(texts), expected, atol=1e-5)
+    expected = model.encode(EMBEDDED, prompt_name="passage")
+    assert ((encoder.encode_passages(EMBEDDED) * expected).sum(axis=1) > 0.999).all()
     question = model.encode("what is an index?", prompt_name="query")
-    assert np.allclose(encoder.encode_query("what is an index?"), question, atol=1e-5)
+    assert encoder.encode_query("what is an index?") @ question > 0.999
+
+
+def test_embedder_that_does_not_bear_int8_stays_as_it_is(
+    hub: TinyHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from sentence_transformers import SentenceTransformer
+
+    monkeypatch.setattr(export_encoder, "_LEAST_COSINE_INT8", 1.1)
+    export_encoder.export_encoder(hub.embedder, "tiny/encoder", tmp_path)
+    model = SentenceTransformer(str(hub.embedder), device="cpu")
+    expected = model.encode(EMBEDDED, prompt_name="passage")
+    found = OnnxEncoder(tmp_path, threads=1).encode_passages(EMBEDDED)
+    assert np.allclose(found, expected, atol=1e-5)
+    assert not (tmp_path / "raw").exists()
 
 
 def test_a_build_for_any_processor_is_taken_by_one_that_can_do_more(
