@@ -1,15 +1,18 @@
 """Footnote: starts the chat. `python app.py --help` lists the options; settings are in the README."""
 
 import argparse
+import importlib
 import logging
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
 from rag.search.stores import open_store
 from rag.settings import Settings
 from rag.types import FootnoteError
+from rag.web.address import bind
 
 HERE = Path(__file__).parent
 
@@ -26,8 +29,6 @@ def main() -> int:
     try:
         given = {k: v for k, v in vars(options).items() if v is not None and k != "share"}
         settings = replace(Settings.from_environment(), **given)
-        from rag.web.server import bind, serve
-
         listener = bind(settings)  # a port in use is said before the models are loaded
         if not open_store(settings).names():
             # In a process of its own: building needs memory and libraries that serving doesn't.
@@ -42,8 +43,11 @@ def main() -> int:
         from rag.answer.load import load_answerer
         from rag.corpus import published_pages
 
-        answerer, about = load_answerer(settings)
-        serve(
+        # Importing Gradio takes as long as loading the models, and neither waits for the other.
+        with ThreadPoolExecutor(1) as pool:
+            server = pool.submit(importlib.import_module, "rag.web.server")
+            answerer, about = load_answerer(settings)
+        server.result().serve(
             answerer, settings, share=options.share, about=about, published=published_pages(),
             listener=listener,
         )  # fmt: skip

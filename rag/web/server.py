@@ -20,6 +20,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from rag.settings import Settings
 from rag.types import FootnoteError
+from rag.web.address import bind, unusable
 from rag.web.api import build_blocks, endpoint_index
 from rag.web.feedback import Feedback, check_feedback_file, save_feedback
 from rag.web.formula import formula_tree
@@ -103,7 +104,7 @@ def serve(
         # Two processes can be bound to one port until one of them listens.
         listener.listen(config.backlog)
     except OSError as error:
-        raise _unusable(f"{host}:{port}", error) from error
+        raise unusable(f"{host}:{port}", error) from error
     if share:
         log.info("Public link: %s", _public_link(port))
     log.info("Footnote is ready at %s", _address(host, port))
@@ -111,34 +112,6 @@ def serve(
         Server(config).run(sockets=[listener])
     except KeyboardInterrupt:
         log.info("Stopped.")
-
-
-def bind(settings: Settings) -> socket.socket:
-    """Takes the address without listening on it yet: clients are refused until `serve` runs.
-
-    Raises FootnoteError when the port is in use or the host isn't one of this machine.
-    """
-    host, port = settings.host.strip("[]"), settings.port
-    where = f"{settings.host}:{port}"
-    try:
-        if port > 65535:
-            raise OverflowError(port)  # getaddrinfo would take it modulo 65536
-        family, kind, protocol, _, target = socket.getaddrinfo(
-            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-        )[0]
-    except (OSError, UnicodeError, OverflowError) as error:
-        raise FootnoteError(
-            f"The server can't use {where}: no such host or port. Set HOST and PORT, or use "
-            "--host and --port; 127.0.0.1 is this machine, 0.0.0.0 every network it is in."
-        ) from error
-    listener = socket.socket(family, kind, protocol)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listener.bind(target)
-    except OSError as error:
-        listener.close()
-        raise _unusable(where, error) from error
-    return listener
 
 
 def create_app(
@@ -232,13 +205,6 @@ def create_app(
 def _address(host: str, port: int) -> str:
     shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)
     return f"http://{shown}:{port}/"
-
-
-def _unusable(where: str, error: OSError) -> FootnoteError:
-    return FootnoteError(
-        f"The server can't use {where}: {error.strerror or error}. Choose another address with "
-        "HOST and PORT, or --host and --port."
-    )
 
 
 def _public_link(port: int) -> str:

@@ -1,0 +1,114 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import types
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rag.measure.baseline import LlamaCpp
+from rag.measure.bench import _row, _stages
+from rag.measure.figures import lines
+from rag.measure.made_up import Corpus, write_collection
+from rag.measure.scale import collection
+from rag.measure.served import serve_and_ask
+from rag.search import store
+from rag.search.search import Searcher
+from rag.settings import Settings
+from rag.types import Answer, FootnoteError, Timings
+from tests.words import WordEncoder
+
+ROOT = Path(__file__).parents[2]
+
+
+def answer(**timings: int) -> Answer:
+    return Answer(
+        question="q", search_query="q", collection="blog", mode="blog", language="en",
+        outcome="answered", answer="a", timings=Timings(**timings),
+    )  # fmt: skip
+
+
+def test_the_first_token_is_not_counted_as_decoded() -> None:
+    times = {"retrieve_ms": 20, "first_token_ms": 300, "total_ms": 800, "output_tokens": 51}
+    assert _row(answer(**times))["decode_tokens_per_s"] == 100.0
+    assert _row(answer(first_token_ms=300, total_ms=300))["decode_tokens_per_s"] == 0.0
+
+
+def test_stages_share_the_whole_time() -> None:
+    rows = [
+        _row(answer(retrieve_ms=20, first_token_ms=first, total_ms=1000)) for first in (220, 420)
+    ]
+    assert _stages(rows) == {"search": 0.02, "read": 0.3, "write": 0.68}
+
+
+def test_nested_figures_are_a_line_each() -> None:
+    figures = {"questions": 3, "by_language": {"en": {"total_ms": {"median": 1, "p95": 2}}}}
+    assert [line.split() for line in lines(figures)] == [
+        ["questions", "3"],
+        ["by_language", "en", "total_ms", "median", "1", "p95", "2"],
+    ]
+
+
+def test_a_missing_llama_cpp_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "llama_cpp", None)
+    with pytest.raises(FootnoteError, match=r"pip install -r requirements-compare\.txt"):
+        LlamaCpp(Settings())
+    assert "llama-cpp-python==" in (ROOT / "requirements-compare.txt").read_text("utf-8")
+
+
+def test_a_model_without_a_gguf_has_no_baseline(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    models = types.SimpleNamespace(llm=tmp_path)
+    (tmp_path / "model.json").write_text(json.dumps({"name": "tiny/chat", "source": "hub"}))
+    monkeypatch.setitem(sys.modules, "llama_cpp", types.ModuleType("llama_cpp"))
+    monkeypatch.setattr("rag.measure.baseline.ensure_models", lambda settings: models)
+    with pytest.raises(FootnoteError, match="tiny/chat is from hub"):
+        LlamaCpp(Settings())
+
+
+def test_made_up_texts_repeat_with_the_seed_and_share_their_words() -> None:
+    assert Corpus(1).text(50) == Corpus(1).text(50) != Corpus(2).text(50)
+    one, other = (set(Corpus(seed).text(5000).split()) for seed in (1, 2))
+    assert len(one & other) > 100
+
+
+def test_a_made_up_collection_is_searched_like_any_other(tmp_path: Path) -> None:
+    encoder = WordEncoder()
+    write_collection(tmp_path / "made-up", 30, encoder)
+    stored = store.load(tmp_path / "made-up", encoder.fingerprint, encoder.dimension)
+    assert stored.lexical is not None
+    wanted = stored.chunks[7]
+    start, end = wanted.sentences[3]
+    found = Searcher(stored, encoder).search(wanted.text[start:end], 30, "en")
+    assert max(found.hits, key=lambda hit: hit.lexical).chunk == wanted
+    assert np.allclose(np.linalg.norm(stored.index.vectors([0, 29]), axis=1), 1, atol=1e-5)
+
+
+@pytest.mark.models
+def test_growth_is_measured_in_processes_of_their_own(settings: Settings) -> None:
+    found = collection(settings, 40)
+    assert found["load_s"] > 0 and found["search_ms"]["median"] > 0
+    assert found["disk_mb"] >= 0
+
+
+@pytest.mark.models
+def test_an_app_that_cannot_start_is_said_in_a_line(tmp_path: Path) -> None:
+    with pytest.raises(FootnoteError, match="ended with status 1"):
+        serve_and_ask(Settings(collection="no-such"), ["q"], lambda *_: None, starts=1)
+
+
+@pytest.mark.models
+def test_bench_prints_one_object_with_the_promised_figures() -> None:
+    command = [sys.executable, "-m", "rag", "bench", "--json", "--limit", "3", "--without-guesses"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    result = json.loads(done.stdout)
+    for name in ("ready_s", "retrieve_ms", "first_token_ms", "total_ms", "decode_tokens_per_s",
+                 "prompt_tokens"):  # fmt: skip
+        assert result[name]["median"] > 0 and result[name]["p95"] > 0
+    assert result["rss_mb"] > 100 and result["questions"] >= 1
+    assert 0 <= result["without_guesses"]["same_answers"] <= 1
+    assert sum(result["stages"].values()) == pytest.approx(1, abs=0.01)
