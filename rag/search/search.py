@@ -90,7 +90,7 @@ class Searcher:
         lexical = self.lexical.scores(query, bridges)
         most = CANDIDATES + len(excluding) * 20
         dense = dict(self.stored.index.search(vector, most))
-        others = [int(i) for i in np.argsort(-lexical)[:CANDIDATES] if lexical[i] > 0]
+        others = _highest(lexical, CANDIDATES)
         balance = self._balance if self._balance and self._balance.needed else None
         balanced = balance.question(vector, language) if balance else vector
         if balance:  # the nearest of the other language too, which rank far behind
@@ -182,6 +182,14 @@ def _fuse(
     meaning = np.array(list(cosines.values())) @ (1 - SENTENCE_SHARE, SENTENCE_SHARE)
     fused = (1 - LEXICAL_SHARE) * _scaled(meaning) + LEXICAL_SHARE * _scaled(lexical[positions])
     return sorted(zip(positions, fused.tolist(), strict=True), key=lambda item: -item[1])
+
+
+def _highest(scores: NDArray[np.float32], count: int) -> list[int]:
+    """Positions of the `count` highest scores above 0, in no order; without sorting all of them."""
+    found = np.flatnonzero(scores > 0)
+    if len(found) > count:
+        found = found[np.argpartition(scores[found], -count)[-count:]]
+    return found.tolist()
 
 
 def _scaled(scores: NDArray[np.floating]) -> NDArray[np.floating]:

@@ -1,4 +1,6 @@
-from rag.search.search import PER_PAGE, Searcher
+import numpy as np
+
+from rag.search.search import PER_PAGE, Searcher, _highest
 from tests.words import WordEncoder, chunk, stored
 
 FALCON = chunk("The Millenium Falcon is a fast ship. Han flies it.", "falcon")
@@ -57,3 +59,10 @@ def test_excluded_pages_are_as_if_they_were_not_there() -> None:
 
 def test_asking_for_more_than_there_is_gives_what_there_is() -> None:
     assert len(searcher(FALCON).search("falcon", 5, "en").hits) == 1
+
+
+def test_the_highest_scores_are_the_candidates_and_zeros_never() -> None:
+    scores = np.array([0, 3, 1, 0, 2, 5, 4], np.float32)
+    assert set(_highest(scores, 3)) == {1, 5, 6}
+    assert set(_highest(scores, 50)) == {1, 2, 4, 5, 6}
+    assert _highest(np.zeros(4, np.float32), 2) == []
