@@ -49,18 +49,18 @@ def export_llm(source: Path, folder: Path, gguf: str | None = None) -> None:
     if ready is None and gguf is None and not any(source.glob("*.safetensors")):
         ready = next(iter([*source.glob("*.onnx"), *source.glob("onnx/*.onnx")]), None)
     if ready is not None:
-        _describe(source, folder, gguf)
+        describe_chat(source, folder, gguf)
         with stage("Rewriting the ready-made ONNX graph"):
             _rewrite(ready, folder / "model.onnx", _config(source), quantised=True)
         return
     raw = folder / "raw"
     with stage("Loading the language model"):
-        model = _load(source, gguf)
-        _describe(source, folder, gguf, model)
+        model = load_model(source, gguf)
+        describe_chat(source, folder, gguf, model)
     probe = _probe(folder)
     expected = _reference(model, probe)
     with stage("Exporting the language model to ONNX with Optimum"):
-        _optimum_export(model, raw)
+        optimum_export(model, raw)
     config = model.config.to_dict()
     del model
     gc.collect()
@@ -80,7 +80,8 @@ def stage(text: str) -> Iterator[None]:
     log.info("%s: done in %.0f s", text, monotonic() - start)
 
 
-def _load(source: Path, gguf: str | None) -> Any:
+def load_model(source: Path, gguf: str | None) -> Any:
+    """The transformers model in full precision. Raises FootnoteError when there is none."""
     import torch
     from transformers import AutoModelForCausalLM
 
@@ -95,7 +96,7 @@ def _load(source: Path, gguf: str | None) -> Any:
     return model.eval()
 
 
-def _describe(source: Path, folder: Path, gguf: str | None, model: Any = None) -> None:
+def describe_chat(source: Path, folder: Path, gguf: str | None, model: Any = None) -> None:
     """Writes the tokenizer, and how a chat is put to the model and where its turn ends."""
     from transformers import AutoTokenizer, GenerationConfig
 
@@ -132,7 +133,8 @@ def _config(source: Path) -> dict[str, Any]:
     return json.loads((source / "config.json").read_text(encoding="utf-8"))
 
 
-def _optimum_export(model: Any, folder: Path) -> None:
+def optimum_export(model: Any, folder: Path) -> None:
+    """Writes `model.onnx` and its data, a graph with a cache, as Optimum makes it."""
     from optimum.exporters.onnx import onnx_export_from_model
 
     with warnings.catch_warnings():
@@ -148,14 +150,19 @@ def _optimum_export(model: Any, folder: Path) -> None:
 
 def _rewrite(source: Path, target: Path, config: dict[str, Any], *, quantised: bool) -> None:
     graph = Graph(source)
+    fuse(graph, config)
+    if not quantised:
+        quantise(graph)
+    graph.save(target)
+
+
+def fuse(graph: Graph, config: dict[str, Any]) -> None:
+    """An exported graph's shapes of operators become ONNX Runtime's own, its logits the last ones."""
     limit_logits(graph)
     if not fuse_attention(graph, config):
         log.info("%s keeps the attention it was exported with", config["model_type"])
     fuse_norms(graph)
     fuse_skips(graph)
-    if not quantised:
-        quantise(graph)
-    graph.save(target)
 
 
 def _probe(folder: Path) -> list[int]:

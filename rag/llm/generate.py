@@ -18,13 +18,13 @@ from rag.llm.protocol import Ending, never
 from rag.llm.session import MAX_TOKENS, Session
 from rag.types import FootnoteError, Message
 
-_PIECE = 256
-"""Tokens of one prefill run: attention and activations of longer ones leave the caches, and `stop`
-is asked between runs."""
+_PIECE = 128
+"""Tokens of one prefill run: longer ones leave the processor's caches and compute attention that is
+masked away, shorter ones waste products of matrices. `stop` is asked between runs."""
 _GUESSES = 8
 _REPEAT = 16
 """A run of so many tokens that stands in the answer already means that the model is in a loop."""
-_PREFIX_BYTES = 192 << 20
+_PREFIX_BYTES = 96 << 20
 
 
 class OnnxGeneration:
@@ -110,8 +110,10 @@ class OnnxLanguageModel:
         prompt = self._prompt(messages, begin)
         scores = []
         with self._lock:
-            logits, _ = self._prefill(prompt, never)
+            logits, cached = self._prefill(prompt, never)
             assert logits is not None
+            if cached < len(prompt) - 1:
+                self._remember(prompt)
             first = logits[-1].copy()  # the next run overwrites it
             for option in options:
                 ids = self._chat.encode(option)
@@ -127,7 +129,8 @@ class OnnxLanguageModel:
         """Reads messages that many prompts will start with, and remembers them for good."""
         ids = self._chat.prompt(messages, reply=False)
         with self._lock:
-            self._prefill(ids, never, keep=True)
+            self._prefill(ids, never)
+            self._remember(ids, keep=True)
 
     def count_tokens(self, text: str) -> int:
         """Tokens of a text, without special ones."""
@@ -154,6 +157,21 @@ class OnnxLanguageModel:
         if logits is None:
             made.ending = "stopped"
             return
+        try:
+            yield from self._write(prompt, logits, limit, stop, made)
+        finally:  # nobody waits for a copy of the cache any more
+            if made.cached_tokens < len(prompt) - 1:
+                self._remember(prompt)
+
+    def _write(
+        self,
+        prompt: list[int],
+        logits: np.ndarray,
+        limit: int,
+        stop: Callable[[], bool],
+        made: OnnxGeneration,
+    ) -> Iterator[str]:
+        """The turn's text behind a prompt that has been read."""
         text = self._chat.stream(prompt[-1])
         lookup = Lookup(prompt)
         answer: list[int] = []
@@ -190,7 +208,7 @@ class OnnxLanguageModel:
             fresh = choices[: right + 1]
 
     def _prefill(
-        self, prompt: list[int], stop: Callable[[], bool], *, keep: bool = False
+        self, prompt: list[int], stop: Callable[[], bool]
     ) -> tuple[np.ndarray | None, int]:
         """Logits of the prompt's last token, None when stopped; and the tokens that were cached."""
         wanted = prompt[:-1]  # the last token is run in any case, for its logits
@@ -206,10 +224,12 @@ class OnnxLanguageModel:
             if stop():
                 return None, cached
             logits = self._run(prompt[start : start + _PIECE], start, 1)
-        if keep or cached < len(wanted):
-            cache = self._session.read_cache(0, len(prompt))
-            self._prefixes.add(Prefix(tuple(prompt), cache), keep=keep)
         return logits, cached
+
+    def _remember(self, prompt: list[int], *, keep: bool = False) -> None:
+        """Stores the cache of a prompt that has just been read."""
+        cache = self._session.read_cache(0, len(prompt))
+        self._prefixes.add(Prefix(tuple(prompt), cache), keep=keep)
 
     def _run(self, ids: Sequence[int], start: int, logits: int) -> np.ndarray:
         # Should the run fail, what lies behind `start` is unknown.

@@ -8,6 +8,7 @@ there a single outlier token coarsens all others, and a token's result depends o
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Collection
 
 import numpy as np
 import onnx
@@ -24,10 +25,17 @@ _ROWS = 4096
 """Rows of a weight matrix that are in memory at once."""
 
 
-def quantise(graph: Graph, *, batched: bool = False) -> int:
+def quantise(
+    graph: Graph,
+    *,
+    batched: bool = False,
+    per_column: bool = True,
+    spared: Collection[str] = (),
+) -> int:
     """Quantises every MatMul with a stored matrix, and the embedding table; returns how many.
 
     The activations must have the shape (1, tokens, width), or with `batched` (texts, tokens, width).
+    Without `per_column` a matrix has one scale; `spared` are results that stay in full precision.
     """
     graph.require(MICROSOFT, 1)
     _quantise_embedding(graph)
@@ -48,7 +56,9 @@ def quantise(graph: Graph, *, batched: bool = False) -> int:
     groups: dict[str, list[onnx.NodeProto]] = defaultdict(list)
     producers = graph.producers()
     for node in graph.nodes:
-        if node.op_type == "MatMul" and _matrix(graph, producers, node) is not None:
+        if node.op_type != "MatMul" or node.output[0] in spared:
+            continue
+        if _matrix(graph, producers, node) is not None:
             groups[node.input[0]].append(node)
     scaled: dict[str, tuple[str, str]] = {}
     for source, matmuls in groups.items():
@@ -58,7 +68,7 @@ def quantise(graph: Graph, *, batched: bool = False) -> int:
             weights = _matrix(graph, producers, matmul)
             assert weights is not None
             name = f"int8/{matmul.name}"
-            values, scales = quantise_columns(weights, signed=signed)
+            values, scales = quantise_columns(weights, signed=signed, per_column=per_column)
             graph.add_weight(f"{name}/weights", values)
             graph.add_weight(f"{name}/scales", scales)
             product = helper.make_node(
@@ -88,11 +98,18 @@ def quantise(graph: Graph, *, batched: bool = False) -> int:
     return sum(map(len, groups.values()))
 
 
-def quantise_columns(weights: np.ndarray, *, signed: bool) -> tuple[np.ndarray, np.ndarray]:
-    """(in, out) floats as bytes, around 0 or 128, and one scale per column (out,)."""
+def quantise_columns(
+    weights: np.ndarray, *, signed: bool, per_column: bool = True
+) -> tuple[np.ndarray, np.ndarray]:
+    """(in, out) floats as bytes, around 0 or 128, and the scale of each column (out,).
+
+    Without `per_column` all columns get the largest one's scale.
+    """
     scales = np.zeros(weights.shape[1], np.float32)
     for i in range(0, len(weights), _ROWS):
         np.maximum(scales, np.abs(weights[i : i + _ROWS]).max(axis=0), out=scales)
+    if not per_column:
+        scales[:] = scales.max()
     scales = np.maximum(scales / 127, _SMALLEST)
     values = np.empty(weights.shape, np.int8 if signed else np.uint8)
     for i in range(0, len(weights), _ROWS):

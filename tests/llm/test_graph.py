@@ -7,7 +7,7 @@ import onnxruntime as ort
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from rag.llm.export_llm import _optimum_export
+from rag.llm.export_llm import optimum_export
 from rag.llm.fuse import fuse_attention, fuse_norms, fuse_skips, limit_logits
 from rag.llm.graph import Graph
 from rag.llm.quantise import quantise, quantise_columns
@@ -22,7 +22,7 @@ def exported(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
     from transformers import AutoModelForCausalLM
 
     folder = make_llm(tmp_path_factory.mktemp("tiny") / "chat", tied=request.param)
-    _optimum_export(AutoModelForCausalLM.from_pretrained(folder).eval(), folder / "exported")
+    optimum_export(AutoModelForCausalLM.from_pretrained(folder).eval(), folder / "exported")
     return folder
 
 
