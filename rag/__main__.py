@@ -114,7 +114,12 @@ def bench(options: argparse.Namespace, settings: Settings) -> None:
 
     with Bars("bench") as bars:
         result = _measured(options, settings, bars)
-    print(json.dumps(result) if options.json else "\n".join(lines(result)))
+    if options.markdown:
+        from rag.measure.bench import markdown
+
+        print(markdown(result))
+    else:
+        print(json.dumps(result) if options.json else "\n".join(lines(result)))
 
 
 def _measured(options: argparse.Namespace, settings: Settings, bars: Bars) -> dict[str, Any]:
@@ -253,10 +258,12 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--limit", type=int, metavar="N", help="ask the first N questions only")
     sub.add_argument("--compare", choices=("llama-cpp",), help="ask llama.cpp each question too")
     sub.add_argument("--without-guesses", action="store_true", help="ask again without guesses")
-    sub.add_argument("--scale", action="store_true", help="measure how cost grows instead")
+    other = sub.add_mutually_exclusive_group()
+    other.add_argument("--markdown", action="store_true", help="print the docs' table")
+    other.add_argument("--scale", action="store_true", help="measure how cost grows instead")
     sub.add_argument("--chunks", type=int, nargs="+", default=[1000, 10_000, 100_000], metavar="N",
                      help="sizes of the collections of --scale")  # fmt: skip
-    sub.add_argument("--build", action="store_true", help="measure the index build instead")
+    other.add_argument("--build", action="store_true", help="measure the index build instead")
     return parser
 
 

@@ -23,6 +23,14 @@ FIELDS = (
 _SERVED = 20
 """Questions that the app is asked before its memory is looked at: they fill what it keeps."""
 _BASELINE_TOKENS = 64
+_LABELS = (
+    ("retrieve_ms", "question's vector, search and gate", "ms", 1),
+    ("first_token_ms", "to the first token that a reader sees", "s", 1000),
+    ("total_ms", "whole answer", "s", 1000),
+    ("decode_tokens_per_s", "decoding", "tokens/s", 1),
+    ("prompt_tokens", "prompt", "tokens", 1),
+    ("ready_s", "start of the process to ready", "s", 1),
+)
 Row = dict[str, float]
 
 
@@ -85,6 +93,28 @@ def bench(
     if baseline:
         result["baseline"] = {"engine": compare, **_columns(baseline_rows)}
     return result
+
+
+def markdown(result: dict[str, Any]) -> str:
+    """The table of the README and docs out of what `bench` measured."""
+    baseline = result.get("baseline", {})
+    lines = ["| | median | p95 |" + (" llama.cpp |" if baseline else "")]
+    lines.append("|---|---|---|" + ("---|" if baseline else ""))
+    for name, label, unit, scale in _LABELS:
+        cells = [_shown(result[name][part] / scale, unit) for part in ("median", "p95")]
+        if baseline:
+            other = baseline.get(name)
+            cells.append(_shown(other["median"] / scale, unit) if other else "")
+        lines.append(f"| {label} | {' | '.join(cells)} |")
+    lines.append(
+        f"| resident memory of the app | {result['rss_mb']:,} MiB | |{' |' * bool(baseline)}"
+    )
+    return "\n".join(lines)
+
+
+def _shown(value: float, unit: str) -> str:
+    digits = 2 if unit == "s" and value < 10 else 0
+    return f"{value:,.{digits}f} {unit}".rstrip()
 
 
 def _searcher(settings: Settings) -> Searcher:

@@ -16,6 +16,7 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -135,9 +136,11 @@ def measure(folder: Path, questions: Sequence[Question], expected: np.ndarray | 
 
     tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
     ids = tokenizer.encode("\n".join(q.paragraph for q in questions)).ids[:_PREFILL]
-    prefill = min(_timed(lambda: session.run(ids, 0)) for _ in range(_ROUNDS))
-    steps = {n: min(_timed(lambda n=n: session.run(ids[:n], _PREFILL)) for _ in range(_ROUNDS))
-             for n in (1, 9)}  # fmt: skip
+    prefill = min(_timed(partial(session.run, ids, 0)) for _ in range(_ROUNDS))
+    steps = {
+        n: min(_timed(partial(session.run, ids[:n], _PREFILL)) for _ in range(_ROUNDS))
+        for n in (1, 9)
+    }
     logits = session.run(ids, 0, len(ids)).copy()
     figures = {
         "MB": round(sum(p.stat().st_size for p in folder.glob("model.onnx*")) / 1e6),

@@ -19,6 +19,7 @@ from rag.answer.load import load_answerer
 from rag.llm.build import ensure_models
 from rag.llm.encoder import OnnxEncoder
 from rag.llm.generate import OnnxLanguageModel
+from rag.llm.session import Session
 from rag.measure.figures import middle
 from rag.measure.made_up import Corpus, write_collection
 from rag.search import store
@@ -27,6 +28,7 @@ from rag.settings import Settings
 from rag.types import Message
 
 PROMPT_TOKENS = (300, 600, 1200)
+PIECES = (32, 64, 128, 256, 512)
 READERS = 4
 _ROUNDS = 5
 _QUESTIONS = 40
@@ -40,9 +42,12 @@ def scale(
     sizes: Sequence[int],
 ) -> dict[str, Any]:
     """Prefill by prompt length, search by collection size, and readers at once."""
-    llm = OnnxLanguageModel(ensure_models(settings).llm, settings.threads)
+    folder = ensure_models(settings).llm
+    llm = OnnxLanguageModel(folder, settings.threads)
     result: dict[str, Any] = {"prefill": prefill(llm, progress)}
     del llm
+    gc.collect()
+    result["pieces"] = pieces(Session(folder / "model.onnx", settings.threads), progress)
     gc.collect()
     answerer, _ = load_answerer(settings)
     result["readers"] = readers(answerer, settings.collection, questions, progress)
@@ -72,6 +77,20 @@ def prefill(llm: OnnxLanguageModel, progress: Progress) -> dict[str, Any]:
         **{f"{tokens} tokens, ms": middle(values) for tokens, values in times.items()},
         "longest to shortest": round(longest / shortest, 2),
     }
+
+
+def pieces(session: Session, progress: Progress) -> dict[str, Any]:
+    """Milliseconds of prefill by the tokens of one run, the sizes in turn."""
+    ids = np.random.default_rng(0).integers(session.vocabulary, size=PROMPT_TOKENS[0]).tolist()
+    times: dict[int, list[float]] = {size: [] for size in PIECES}
+    for done in range(_ROUNDS):
+        for size in PIECES:
+            started = time.perf_counter()
+            for start in range(0, len(ids), size):
+                session.run(ids[start : start + size], start)
+            times[size].append((time.perf_counter() - started) * 1000)
+        progress("pieces", done + 1, _ROUNDS)
+    return {f"{len(ids)} tokens in pieces of {n}, ms": middle(times[n]) for n in PIECES}
 
 
 def readers(

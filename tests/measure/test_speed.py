@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from rag.measure.baseline import LlamaCpp
-from rag.measure.bench import _row, _stages
+from rag.measure.bench import _row, _stages, markdown
 from rag.measure.figures import lines
 from rag.measure.made_up import Corpus, write_collection
 from rag.measure.scale import collection
@@ -50,6 +50,15 @@ def test_nested_figures_are_a_line_each() -> None:
         ["questions", "3"],
         ["by_language", "en", "total_ms", "median", "1", "p95", "2"],
     ]
+
+
+def test_the_docs_table_has_the_baseline_beside_each_figure() -> None:
+    names = ("retrieve_ms", "first_token_ms", "total_ms", "decode_tokens_per_s", "prompt_tokens")
+    figures = {name: {"median": 440.0, "p95": 560.0} for name in (*names, "ready_s")}
+    table = markdown({**figures, "rss_mb": 1700, "baseline": {"total_ms": {"median": 12000.0}}})
+    assert "| whole answer | 0.44 s | 0.56 s | 12 s |" in table.splitlines()
+    assert len({line.count("|") for line in table.splitlines()}) == 1
+    assert "llama.cpp" not in markdown({**figures, "rss_mb": 1700})
 
 
 def test_a_missing_llama_cpp_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
