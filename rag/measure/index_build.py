@@ -36,7 +36,7 @@ def index_build(
     torch.set_num_threads(settings.threads)
     ours, theirs = [], []
     with tempfile.TemporaryDirectory() as folder:
-        model = SentenceTransformer(str(_unpacked(settings, Path(folder))), device="cpu")
+        model = SentenceTransformer(str(unpacked_embedder(settings, Path(folder))), device="cpu")
         vectors = expected = np.zeros((0, encoder.dimension), np.float32)
         for done in range(rounds):
             started = time.perf_counter()
@@ -61,7 +61,7 @@ def index_build(
     }
 
 
-def _unpacked(settings: Settings, folder: Path) -> Path:
+def unpacked_embedder(settings: Settings, folder: Path) -> Path:
     """The sentence-transformers folder that the embedder was built from."""
     built = model_description(ensure_models(settings).embedder)
     if built["source"] != "packages":

@@ -7,12 +7,17 @@ import types
 from pathlib import Path
 
 import numpy as np
+import onnxruntime as ort
 import pytest
+from onnx import TensorProto, helper, numpy_helper
 
+from rag.llm.graph import Graph
 from rag.measure.baseline import LlamaCpp
 from rag.measure.bench import _row, _stages, markdown
+from rag.measure.embedder import read_paragraphs, recall
 from rag.measure.figures import lines
 from rag.measure.made_up import Corpus, write_collection
+from rag.measure.quantisation import blocks_of_bits, read_questions
 from rag.measure.scale import collection
 from rag.measure.served import serve_and_ask
 from rag.search import store
@@ -121,3 +126,40 @@ def test_bench_prints_one_object_with_the_promised_figures() -> None:
     assert result["rss_mb"] > 100 and result["questions"] >= 1
     assert 0 <= result["without_guesses"]["same_answers"] <= 1
     assert sum(result["stages"].values()) == pytest.approx(1, abs=0.01)
+
+
+def test_recall_counts_the_gold_paragraph_among_the_nearest() -> None:
+    questions = np.array([[1.0, 0.0], [0.6, 0.8], [0.0, 1.0]])
+    paragraphs = np.array([[1.0, 0.0], [0.0, 1.0]])
+    assert recall(questions, paragraphs, [0, 0, 0], 1) == pytest.approx(1 / 3, abs=1e-4)
+    assert recall(questions, paragraphs, [0, 0, 0], 2) == 1.0
+    assert recall(questions, paragraphs, [0, 1, 1], 1) == 1.0
+
+
+def test_a_file_of_another_shape_is_named(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text("[]")
+    for read in (read_paragraphs, lambda path: read_questions(path, 2)):
+        with pytest.raises(FootnoteError, match=r"a\.json is no SQuAD-format file"):
+            read(tmp_path / "a.json")
+
+
+@pytest.mark.parametrize(("bits", "block"), [(8, 16), (4, 16)])
+def test_blocks_of_bits_give_nearly_the_same_product(tmp_path: Path, bits: int, block: int) -> None:
+    weights = np.random.default_rng(0).normal(size=(64, 32)).astype(np.float32)
+    floats = [helper.make_tensor_value_info(n, TensorProto.FLOAT, [1, w]) for n, w in
+              (("x", 64), ("y", 32))]  # fmt: skip
+    node = helper.make_node("MatMul", ["x", "w"], ["y"], name="layer")
+    body = helper.make_graph(
+        [node], "g", floats[:1], floats[1:], [numpy_helper.from_array(weights, "w")]
+    )
+    model = helper.make_model(body, opset_imports=[helper.make_opsetid("", 18)], ir_version=9)
+    (tmp_path / "a.onnx").write_bytes(model.SerializeToString())
+    graph = Graph(tmp_path / "a.onnx")
+    blocks_of_bits(graph, bits, block)
+    graph.save(tmp_path / "b.onnx")
+    ones = np.ones((1, 64), np.float32)
+    (found,) = ort.InferenceSession(tmp_path / "b.onnx").run(None, {"x": ones})
+    expected = ones @ weights
+    cosine = (found * expected).sum() / np.linalg.norm(found) / np.linalg.norm(expected)
+    assert [node.op_type for node in graph.nodes] == ["MatMulNBits"]
+    assert cosine > (0.9999 if bits == 8 else 0.98)
