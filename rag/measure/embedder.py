@@ -19,6 +19,7 @@ import numpy as np
 import psutil
 
 from rag.answer.load import load_encoder
+from rag.llm.quiet import quiet_libraries
 from rag.measure.figures import lines
 from rag.measure.index_build import unpacked_embedder
 from rag.settings import Settings
@@ -54,6 +55,7 @@ def compare(settings: Settings, files: list[Path]) -> dict[str, Any]:
     """Recall of both, each language against each, the cosine of their vectors, and the memory."""
     from sentence_transformers import SentenceTransformer
 
+    quiet_libraries()
     read = {path.stem: read_paragraphs(path) for path in files}
     encoder = load_encoder(settings)
     with tempfile.TemporaryDirectory() as folder:

@@ -14,6 +14,7 @@ from rag.answer.load import load_collections, load_encoder
 from rag.llm.build import ensure_models, model_description
 from rag.llm.catalog import PACKAGED
 from rag.llm.packages import fetch_packaged
+from rag.llm.quiet import quiet_libraries
 from rag.measure.figures import middle
 from rag.search.build import NoCache, embed_chunks
 from rag.settings import Settings
@@ -30,6 +31,7 @@ def index_build(
     import torch
     from sentence_transformers import SentenceTransformer
 
+    quiet_libraries()
     encoder = load_encoder(settings)
     chunks = load_collections(settings, encoder)[settings.collection].searcher.stored.chunks
     texts = [chunk.told for chunk in chunks]
