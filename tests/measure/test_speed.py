@@ -117,7 +117,7 @@ def test_an_app_that_cannot_start_is_said_in_a_line(tmp_path: Path) -> None:
 
 @pytest.mark.models
 def test_bench_prints_one_object_with_the_promised_figures() -> None:
-    command = [sys.executable, "-m", "rag", "bench", "--json", "--limit", "3", "--without-guesses"]
+    command = [sys.executable, "-m", "rag", "bench", "--json", "--limit", "6", "--without-guesses"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     result = json.loads(done.stdout)
     for name in ("ready_s", "retrieve_ms", "first_token_ms", "total_ms", "decode_tokens_per_s",
