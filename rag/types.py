@@ -90,6 +90,9 @@ class Chunk:
     kind: DocumentKind = "post"
     sentences: tuple[tuple[int, int], ...] = ()
     """Where each sentence of `text` starts and ends."""
+    first_person: tuple[str | None, ...] = ()
+    """Of each sentence, how the page's subject would say it, None where that can't be told for sure.
+    Empty outside interviews. Only the original is embedded and quoted."""
 
     @property
     def told(self) -> str:
@@ -190,6 +193,23 @@ class Answer:
 
 
 @dataclass(frozen=True)
+class Card:
+    """Whom an interview is with, from the page alone."""
+
+    name: str
+    gender: Literal["m", "f"]
+    names: tuple[str, ...]
+    """Single words that mean the person."""
+    line: str
+    """What the person is or was, as the page's first sentence has it; may be empty."""
+    years: str
+    """`1815–1852`, or empty."""
+    is_dead: bool
+    licence: str | None
+    """Of the page's text, where it is known."""
+
+
+@dataclass(frozen=True)
 class CollectionInfo:
     """What a reader may know of a collection before asking it."""
 
@@ -206,6 +226,8 @@ class CollectionInfo:
     source: str
     suggestions: tuple[tuple[str, tuple[str, ...]], ...]
     """Opening questions per language: (("en", ("…",)), …)."""
+    card: Card | None = None
+    """In an interview, whom it is with."""
 
     def as_json(self) -> dict[str, Any]:
         """Plain lists and dictionaries; `suggestions` by language."""

@@ -91,14 +91,21 @@ def _facts(content: HtmlElement, heading: str) -> list[Part]:
 
 
 def _fact_lines(box: HtmlElement) -> list[str]:
-    """`label: value` for rows of two cells, the text alone for others."""
+    """`label: value` for rows of two cells, the text alone for others.
+
+    A heading across the box (its title, "Personal details") is no fact and no column's heading.
+    """
+    for row in list(box.iter("tr")):
+        cells = [cell for cell in row if local(cell) in {"td", "th"}]
+        if len(cells) == 1 and local(cells[0]) == "th":
+            drop(row)
     lines = []
-    for row in rows(box, lambda cell: ", ".join(cell_text(cell).split("\n"))):
-        label, bar, value = row.partition(" | ")
+    for line in rows(box, lambda cell: ", ".join(cell_text(cell).split("\n"))):
+        label, bar, value = line.partition(" | ")
         if bar:
             lines.append(f"{label.rstrip(':')}: {value}")
-        elif len(row.split()) > 1:
-            lines.append(row)
+        elif len(line.split()) > 1:
+            lines.append(line)
     return lines
 
 

@@ -16,6 +16,7 @@ from tests.ingest.server import Reply, Site, moved, page
 LEAD = (
     '<div role="note" class="hatnote">For the ship, see <a href="/wiki/Ship">Ship</a>.</div>'
     '<table class="infobox vcard"><caption>Ana Prieto</caption>'
+    '<tr><th colspan="2"><div>Ana Prieto</div></th></tr>'
     '<tr><td colspan="2"><img src="a.jpg"></td></tr>'
     '<tr><th scope="row">Born</th><td>3 May 1871<span style="display:none"> (1871-05-03)</span><br>Cádiz</td></tr>'
     '<tr><th scope="row">Fields</th><td><ul><li>Botany</li><li>Chemistry</li></ul></td></tr></table>'
