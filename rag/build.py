@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -13,6 +13,10 @@ import numpy as np
 
 from rag.build_cache import BuildCache
 from rag.ingest.chunk import chunk
+from rag.ingest.first_person.card import card_of
+from rag.ingest.first_person.openers import section_openers
+from rag.ingest.first_person.subject import Subject, find_subject
+from rag.ingest.first_person.turn import turned
 from rag.ingest.overview import overview
 from rag.ingest.sources import Report, Source, collect
 from rag.search import store
@@ -24,7 +28,7 @@ from rag.search.search import Searcher
 from rag.search.stores import open_store
 from rag.search.vectors import FaissIndex, Vectors
 from rag.settings import Settings
-from rag.types import Chunk, Document, Encoder, Mode, Progress
+from rag.types import Chunk, Document, Encoder, FootnoteError, Mode, Progress
 
 LANGUAGES = ("en", "es")
 _TOPICS = 8
@@ -39,7 +43,7 @@ class Plan:
     title: str | None = None
     """None: the article's title, or the site's name, or its host."""
     mode: Mode | None = None
-    """None: `interview` for an article, else `blog`."""
+    """None: `interview` for an article about a person, else `blog`."""
     language: str | None = None
     """Of written texts until a question decides; None: the one that most pages are in."""
     limit: int | None = None
@@ -50,6 +54,8 @@ class Plan:
     """Share of answerable questions that the gate must let pass."""
     force: bool = False
     """Embed everything anew."""
+    licence: str | None = None
+    """Of the pages' text; None: Wikipedia's where they are from there."""
 
 
 @dataclass(frozen=True)
@@ -79,10 +85,13 @@ def build_collection(
             progress=lambda so_far, _: progress("pages", so_far.indexed, so_far.found),
         )
     )
-    mode: Mode = plan.mode or ("interview" if plan.source.kind == "wikipedia" else "blog")
+    subject = _subject(plan, documents)
+    mode: Mode = "interview" if subject else "blog"
     title = plan.title or _title(documents)
     language = plan.language or Counter(d.language for d in documents).most_common(1)[0][0]
     chunks = _chunks(documents, title, settings, encoder)
+    if subject:
+        chunks = turned(chunks, documents[0], subject)
     cache = BuildCache(
         settings.pages_dir / "computed.sqlite", encoder.fingerprint, forget=plan.force
     )
@@ -105,14 +114,34 @@ def build_collection(
         chunks=len(chunks),
         sentences=len(sentence_vectors),
         topics={spoken: _topics(documents, spoken) for spoken in LANGUAGES},
+        card=asdict(card_of(documents[0], subject, plan.licence)) if subject else None,
     )
     manifest = _calibrated(
         manifest, chunks, vectors, sentence_vectors, plan, settings, encoder,
         _remembering(writer, cache) if writer else None, progress,
     )  # fmt: skip
+    if subject:
+        manifest = replace(manifest, suggestions=section_openers(documents[0]))
     cache.close()
     open_store(settings).save(manifest, chunks, vectors, sentence_vectors)
     return Built(manifest, report)
+
+
+def _subject(plan: Plan, documents: Sequence[Document]) -> Subject | None:
+    """Whom an interview would be with; None when the pages are answered from in the third person.
+
+    Raises FootnoteError when an interview is asked for and there is nobody to talk to.
+    """
+    if plan.mode == "blog" or (plan.mode is None and plan.source.kind != "wikipedia"):
+        return None
+    subject = find_subject(documents[0]) if len(documents) == 1 else None
+    if plan.mode == "interview" and subject is None:
+        what = f"“{documents[0].title}” is" if len(documents) == 1 else "Several pages are"
+        raise FootnoteError(
+            f"{what} no article about one person, so there is nobody to interview; leave --mode out, "
+            "and questions are answered in the third person."
+        )
+    return subject
 
 
 def _remembering(writer: Writer, cache: BuildCache) -> Writer:

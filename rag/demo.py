@@ -30,7 +30,7 @@ def demo_plans() -> Iterator[list[Plan]]:
             address = f"{PEOPLE}/wiki/{page.stem}"
             source = Source("wikipedia", address, mirror=(PEOPLE, f"{here}/people"))
             name = re.sub(r"[^a-z0-9]+", "-", fold(page.stem)).strip("-")
-            plans.append(Plan(name, source, delay=0.0))
+            plans.append(Plan(name, source, delay=0.0, licence="MIT"))
         yield plans
 
 

@@ -47,7 +47,7 @@ _EMPTY = {
     fueron ser sido siendo soy eres somos esta estan estaba estar estado hay haber ha han habia he
     hemos hace hacen hacer hecho puede pueden poder puedo puedes podria debe deben deber tiene tienen
     tener tenia va van ir muy mas menos mucho mucha muchos muchas poco poca pocos solo tambien ya aun
-    asi tan tanto otro otra otros otras mismo misma favor dime di explica explicame cuentame describe
+    asi tan tanto otro otra otros otras mismo misma favor dime di explica explicame cuentame hablame describe
     dice dicen decir significa saber sabes quiero quisiera necesito cosa cosas algo nada uno unos
     realmente exactamente manera forma tipo bien usa usan usar usado utiliza utilizan sirve sirven
     articulo articulos entrada entradas blog pagina paginas autor autora texto escribe escribio

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from rag.search.lexical import LexicalIndex
 from rag.search.vectors import FaissIndex, SentenceVectors, VectorIndex
-from rag.types import Chunk, CollectionInfo, FootnoteError, Mode
+from rag.types import Card, Chunk, CollectionInfo, FootnoteError, Mode
 
 FORMAT = 2
 _REBUILD = "build it again with build_index.py"
@@ -53,6 +53,8 @@ class Manifest:
     calibration: dict[str, Any] = field(default_factory=dict)
     question_means: dict[str, list[float]] = field(default_factory=dict)
     """Per language, the mean vector of questions about the collection (`rag.search.balance`)."""
+    card: dict[str, Any] | None = None
+    """The fields of `rag.types.Card` where this is an interview."""
     format: int = FORMAT
 
     def info(self) -> CollectionInfo:
@@ -68,6 +70,7 @@ class Manifest:
             built=self.built,
             source=self.source,
             suggestions=tuple((k, tuple(v)) for k, v in self.suggestions.items()),
+            card=Card(**{**self.card, "names": tuple(self.card["names"])}) if self.card else None,
         )
 
 
