@@ -10,6 +10,8 @@ from dataclasses import dataclass, field, replace
 from rag.answer import followup, language, prompt, smalltalk, texts
 from rag.answer.check import Checker, Passage
 from rag.answer.footnotes import Footnotes
+from rag.answer.interview.interview import Interview
+from rag.answer.reading import Reading
 from rag.answer.whole import asks_about_the_whole
 from rag.answer.writing import Writing
 from rag.llm.protocol import LanguageModel
@@ -33,8 +35,6 @@ log = logging.getLogger(__name__)
 _NEAREST = 3
 _SENTENCES = 3
 """Most sentences of an answer."""
-_TRIED = 4
-"""Nearest sentences that are tried as the answer when the model found none."""
 _SURE = 2.0
 """The gate's score from which that is done; below, a model that finds nothing is believed."""
 
@@ -45,15 +45,46 @@ class Collection:
 
     searcher: Searcher
     gate: Gate
+    interview: Interview | None = None
+    """With the subject of the page, where it is one."""
 
     @property
     def info(self) -> CollectionInfo:
         return self.searcher.stored.manifest.info()
 
-    def voice(self, spoken: Language) -> texts.Voice:
+    def voice(self, spoken: Language, question: str = "") -> texts.Voice:
         """For the written replies in a language."""
+        if self.interview:
+            return self.interview.voice(spoken, question)
         manifest = self.searcher.stored.manifest
         return texts.Voice(spoken, manifest.title, manifest.topics.get(spoken, ()))
+
+
+    def reading(
+        self,
+        question: str,
+        context: str | None,
+        found: Found,
+        spoken: Language,
+        count_tokens: Callable[[str], int],
+    ) -> Reading:
+        """What a blog's answer is written from."""
+        passages = [
+            Passage.of(hit.chunk, hit.score, self.searcher.sentence_vectors(position))
+            for hit, position in zip(found.hits, found.positions, strict=True)
+        ]
+
+        def messages() -> list[Message]:
+            notes = prompt.select(found.spelt, found.vector, passages, count_tokens)
+            return prompt.messages(question, context, notes, spoken)
+
+        return Reading(
+            messages,
+            Checker(question, spoken, passages, self.searcher.encoder, found.spelt),
+            Footnotes(passages),
+            prompt.nearest(found.spelt, found.vector, passages, spoken),
+            _SENTENCES,
+        )
 
 
 @dataclass
@@ -97,6 +128,11 @@ class Answerer:
         """What can be asked, the default collection first."""
         infos = [collection.info for collection in self._collections.values()]
         return sorted(infos, key=lambda info: (info.name != self._settings.collection, info.name))
+
+    def interview(self, name: str) -> Interview | None:
+        """The interview that a collection is, if it is one."""
+        chosen = self._collections.get(name)
+        return chosen.interview if chosen else None
 
     def ask(
         self, question: str, collection: str | None = None, history: Sequence[Turn] | None = None
@@ -158,7 +194,8 @@ class Answerer:
         progress: _Progress,
         stop: Callable[[], bool],
     ) -> Iterator[Answer]:
-        voice = collection.voice(spoken)
+        voice = collection.voice(spoken, question)
+        interview = collection.interview
         if not question.strip():
             yield progress.done("error", voice.empty())
             return
@@ -166,7 +203,9 @@ class Answerer:
             yield progress.done("error", voice.too_long(self._settings.max_question_chars))
             return
         suggestions = _suggestions(collection, spoken)
-        kind = smalltalk.classify(question)
+        kind = (
+            interview.smalltalk(question, history) if interview else smalltalk.classify(question)
+        )
         if kind:
             yield progress.done("greeting", voice.smalltalk(kind), suggestions=suggestions)
             return
@@ -174,7 +213,7 @@ class Answerer:
         query, found, verdict, route = self._find(question, history, collection, spoken)
         progress.timings = replace(progress.timings, retrieve_ms=progress.milliseconds())
         progress.answer = replace(progress.answer, search_query=query.text, route=route)
-        nearest = _nearest(found)
+        nearest = interview.nearest(found) if interview else _nearest(found)
         if not verdict.passes:
             best = nearest[0].title if nearest else None
             yield progress.done(
@@ -184,17 +223,15 @@ class Answerer:
                 suggestions=suggestions,
             )
             return
-        passages = [
-            Passage.of(hit.chunk, hit.score, collection.searcher.sentence_vectors(position))
-            for hit, position in zip(found.hits, found.positions, strict=True)
-        ]
         yield progress.partial("reading", nearest=nearest)
         context = query.context if query.rewritten else None
-        yield from self._write(
-            question, context, found, passages, collection, spoken, progress, stop
-        )
-        if not progress.answer.citations and not stop() and verdict.score >= _SURE:
-            yield from self._quote(question, found, passages, collection, spoken, progress)
+        make = interview.reading if interview else collection.reading
+        reading = make(question, context, found, spoken, self._llm.count_tokens)
+        yield from self._write(reading, spoken, progress, stop)
+        sure = interview or verdict.score >= _SURE
+        if not progress.answer.citations and not stop() and sure:
+            reading = make(question, context, found, spoken, self._llm.count_tokens)
+            yield from self._quote(reading, spoken, progress)
         if progress.answer.citations:
             route = (*progress.answer.route, "verified")
             yield progress.done("answered", progress.answer.answer, route=route, nearest=())
@@ -213,6 +250,8 @@ class Answerer:
 
         A question about the whole collection has its page, and needs no gate.
         """
+        if collection.interview:
+            return collection.interview.find(question, history, self._settings.passages, spoken)
         if asks_about_the_whole(question, in_conversation=bool(history)):
             found = collection.searcher.overview(question, self._settings.passages, spoken)
             if found.hits:
@@ -240,53 +279,38 @@ class Answerer:
 
     def _write(
         self,
-        question: str,
-        context: str | None,
-        found: Found,
-        passages: Sequence[Passage],
-        collection: Collection,
+        reading: Reading,
         spoken: Language,
         progress: _Progress,
         stop: Callable[[], bool],
     ) -> Iterator[Answer]:
         """Streams what the model's sentences point at, each only when the check finds its support.
 
-        An overview's sentences are written to be quoted, and need no model.
+        The sentences of an overview or a lead are written to be quoted, and need no model.
         """
-        if "overview" in progress.answer.route:
+        if {"overview", "lead"} & {*progress.answer.route}:
             return
-        notes = prompt.select(found.spelt, found.vector, passages, self._llm.count_tokens)
-        messages = prompt.messages(question, context, notes, spoken)
-        writing = _writing(question, found, passages, collection, spoken)
-        yield from self._turn(messages, writing, progress, stop)
+        writing = Writing(reading.checker, reading.footnotes, spoken)
+        yield from self._turn(reading.messages(), writing, reading.most, progress, stop)
 
-    def _quote(
-        self,
-        question: str,
-        found: Found,
-        passages: Sequence[Passage],
-        collection: Collection,
-        spoken: Language,
-        progress: _Progress,
-    ) -> Iterator[Answer]:
+    def _quote(self, reading: Reading, spoken: Language, progress: _Progress) -> Iterator[Answer]:
         """The nearest sentence that holds, as it stands on its page."""
-        writing = _writing(question, found, passages, collection, spoken)
-        for n, i in prompt.nearest(found.spelt, found.vector, passages, spoken)[:_TRIED]:
-            if writing.quote(n, i):
-                route = (*progress.answer.route, "quoted")
-                progress.answer = replace(progress.answer, route=route)
-                progress.reading_begins()
-                yield _written(progress, writing, "", progress.answer.withheld)
-                return
+        writing = Writing(reading.checker, reading.footnotes, spoken)
+        if reading.quote(writing):
+            route = (*progress.answer.route, "quoted")
+            progress.answer = replace(progress.answer, route=route)
+            progress.reading_begins()
+            yield _written(progress, writing, "", progress.answer.withheld)
 
     def _turn(
         self,
         messages: Sequence[Message],
         writing: Writing,
+        most: int,
         progress: _Progress,
         stop: Callable[[], bool],
     ) -> Iterator[Answer]:
-        """The model's turn: ended early when its first sentence doesn't hold."""
+        """The model's turn, of up to `most` sentences: ended early when its first sentence doesn't hold."""
         generation = self._llm.generate(
             messages, max_tokens=self._settings.max_output_tokens, stop=stop
         )
@@ -297,7 +321,7 @@ class Answerer:
                 progress.reading_begins()
             yield _written(progress, writing, draft)
             failed = writing.withheld and not writing.footnotes.citations
-            if failed or writing.is_over or writing.footnotes.sentences >= _SENTENCES:
+            if failed or writing.is_over or writing.footnotes.sentences >= most:
                 writing.drop()
                 break
         if stop():
@@ -310,18 +334,6 @@ class Answerer:
             output_tokens=generation.output_tokens,
         )
         yield _written(progress, writing, "")
-
-
-def _writing(
-    question: str,
-    found: Found,
-    passages: Sequence[Passage],
-    collection: Collection,
-    spoken: Language,
-) -> Writing:
-    checker = Checker(question, spoken, passages, collection.searcher.encoder, found.spelt)
-    footnotes = Footnotes(passages, by_section=collection.info.mode == "interview")
-    return Writing(checker, footnotes, spoken)
 
 
 def _written(progress: _Progress, writing: Writing, draft: str, withheld: int = 0) -> Answer:

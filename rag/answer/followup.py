@@ -25,9 +25,10 @@ _HERE = re.compile(
     r"articulos?|paginas?|sitios?|entradas?)\b"
 )
 _OPENERS = re.compile(
-    r"^(?:and|but|so|or|also|what about|how about|why|why not|how so|really|y|pero|o|entonces|"
-    r"tambien|que hay de|que tal|por que|como asi|de verdad|en serio)\b"
+    r"^(?:and|but|so|or|also|what about|how about|how so|really|y|pero|o|entonces|"
+    r"tambien|que hay de|que tal|como asi|de verdad|en serio)\b"
 )
+_WHY = re.compile(r"^(?:why|por que)\b")
 _IN_LANGUAGE: dict[Language, re.Pattern[str]] = {
     "en": re.compile(r"\b(?:in|to) english\b|\ben ingles\b|\bal ingles\b"),
     "es": re.compile(r"\b(?:in|to|into) spanish\b|\ben (?:espanol|castellano)\b|\bal espanol\b"),
@@ -82,6 +83,8 @@ def stands_alone(message: str) -> bool:
     if _only_switches_language(message) or not analyse.content_words(message):
         return False
     if _OPENERS.match(folded) and len(analyse.content_words(message)) < 4:
+        return False
+    if _WHY.match(folded) and len(analyse.content_words(message)) < 2:
         return False
     bare = _HERE.sub(" ", folded)
     return not _points_back(bare) or _points_forward(bare)

@@ -7,6 +7,8 @@ from typing import get_args
 
 from rag.answer import prompt
 from rag.answer.answerer import Answerer, Collection
+from rag.answer.interview import prompt as interview_prompt
+from rag.answer.interview.interview import Interview
 from rag.llm.build import ensure_embedder
 from rag.llm.encoder import OnnxEncoder
 from rag.llm.engine import about, load_llm
@@ -42,7 +44,9 @@ def load_collections(settings: Settings, encoder: OnnxEncoder) -> dict[str, Coll
             log.warning("%s", error)
             continue
         searcher = Searcher(stored, encoder)
-        collections[name] = Collection(searcher, gate_of(stored.manifest))
+        card = stored.manifest.info().card
+        interview = Interview(searcher, card) if card else None
+        collections[name] = Collection(searcher, gate_of(stored.manifest), interview)
     return collections
 
 
@@ -59,5 +63,6 @@ def warm_up(llm: LanguageModel) -> None:
     """Reads what every prompt begins with, and generates a token: no reader pays for that."""
     for language in get_args(Language):
         llm.keep(prompt.fixed(language))
+        llm.keep(interview_prompt.fixed(language))
     for _ in llm.generate([Message("user", "Hello")], max_tokens=1):
         pass
