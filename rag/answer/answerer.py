@@ -59,7 +59,6 @@ class Collection:
         manifest = self.searcher.stored.manifest
         return texts.Voice(spoken, manifest.title, manifest.topics.get(spoken, ()))
 
-
     def reading(
         self,
         question: str,
@@ -203,9 +202,7 @@ class Answerer:
             yield progress.done("error", voice.too_long(self._settings.max_question_chars))
             return
         suggestions = _suggestions(collection, spoken)
-        kind = (
-            interview.smalltalk(question, history) if interview else smalltalk.classify(question)
-        )
+        kind = interview.smalltalk(question, history) if interview else smalltalk.classify(question)
         if kind:
             yield progress.done("greeting", voice.smalltalk(kind), suggestions=suggestions)
             return

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from rag.answer.answerer import Answerer, Collection
+from rag.measure import interview
 from rag.measure.answers import checked
 from rag.measure.figures import auc, mean, share
 from rag.measure.second_check import Inspection, inspect
@@ -43,7 +44,16 @@ def evaluate_battery(
             result["second check"] = asdict(inspections[-1])
         asked.append(result)
         progress(path.name, done, len(entries))
-    return _figures(path.name, asked, inspections, pages), asked
+    row = _figures(path.name, asked, inspections, pages)
+    if collection.interview:
+        row |= interview.figures(asked, collection.interview)
+    return row, asked
+
+
+def collection_of(path: Path) -> str | None:
+    """The collection that a battery says it is about; None where it says nothing."""
+    name = read_lines(path)[0].get("collection")
+    return str(name) if name else None
 
 
 def _figures(

@@ -12,7 +12,7 @@ from rag.answer.load import load_collections, load_encoder, warm_up
 from rag.llm.build import ensure_models
 from rag.llm.generate import OnnxLanguageModel
 from rag.measure.answers import collect, evaluate_answers
-from rag.measure.battery import evaluate_battery
+from rag.measure.battery import collection_of, evaluate_battery
 from rag.measure.conversations import are_conversations, evaluate_conversations, failures
 from rag.measure.figures import Estimate
 from rag.measure.search import evaluate_search
@@ -84,7 +84,8 @@ def evaluate(
             row, asked = evaluate_conversations(path, answerer, chosen, progress)
             report.remarks += failures(asked)
         else:
-            row, asked = evaluate_battery(path, answerer, chosen, settings.passages, progress)
+            own = collections.get(collection_of(path) or settings.collection, chosen)
+            row, asked = evaluate_battery(path, answerer, own, settings.passages, progress)
         report.add(row, asked)
     return report
 

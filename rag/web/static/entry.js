@@ -1,6 +1,7 @@
 // Shows one exchange: the question, the answer as far as it is there, and what can be done with it.
 
 import { h, icon, iconButton } from "./dom.js";
+import { pageLink } from "./links.js";
 import { footnotes, marker, nearest } from "./sources.js";
 import { render } from "./text.js";
 import { words } from "./words.js";
@@ -81,10 +82,22 @@ export function welcome(info, facts, openers) {
     { class: "welcome" },
     h("p", { class: "label" }, t.mode[info.mode] ?? info.mode),
     h("h2", { lang: info.language }, info.title),
-    h("p", { class: "promise" }, t.promise),
+    ...(info.card ? whoSpeaks(info) : [h("p", { class: "promise" }, t.promise)]),
     h("p", { class: "quiet" }, facts),
     openers.length > 0 && chipList(openers, t.openers),
   );
+}
+
+/** Of an interview: who it is with, that a machine speaks, and which page it reads. */
+function whoSpeaks({ card, language, source }) {
+  const t = words();
+  const address = pageLink(source);
+  return [
+    h("p", { class: "promise", lang: language }, [card.line, card.years].filter(Boolean).join(" · ")),
+    h("p", { class: "quiet machine" }, t.machine(card.name), " ",
+      address ? h("a", { href: address, target: "_blank", rel: "noopener" }, t.itsPage) : t.itsPage,
+      card.licence ? ` (${card.licence}).` : "."),
+  ];
 }
 
 /** The form for a thumb's optional word. */
