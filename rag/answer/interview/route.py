@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from rapidfuzz import fuzz, process
 
@@ -200,12 +201,12 @@ class Route:
         A name that stands in no passage by meaning is found like this, however it is spelt.
         """
         stems = [w.stem for w in asked.words]
-        wanted = set(analyse.grams(stems)[len(stems) :])
+        wanted = set(pairwise(stems))
         found = []
         for ranked in asked.ranked:
             chunk = self._searcher.stored.chunks[ranked.position]
-            held = analyse.grams(analyse.terms(chunk.text, chunk.language))
-            if len(stems) >= _GRAM and set(stems) <= set(held) and wanted & set(held):
+            held = analyse.terms(chunk.text, chunk.language)
+            if len(stems) >= _GRAM and set(stems) <= set(held) and wanted & set(pairwise(held)):
                 found.append(ranked)
         return found
 
