@@ -138,7 +138,7 @@ class Citation:
     score: float
     language: str
     passage: str
-    """The chunk's text around the quote."""
+    """The chunk's text around the quote; a further chunk of the page that is cited follows `[…]`."""
     quotes: tuple[str, ...] = ()
     """For each marker of this number in the answer's text, in order, the quote behind it."""
 

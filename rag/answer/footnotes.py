@@ -39,7 +39,10 @@ class Footnotes:
         source = chunk.url if self._by_section else chunk.page
         known = self._citations.get(source)
         if known:
-            known = replace(known, quotes=(*known.quotes, support.quote))
+            text = known.passage
+            if chunk.text not in text:
+                text = f"{text}\n\n[…]\n\n{chunk.text}"
+            known = replace(known, quotes=(*known.quotes, support.quote), passage=text)
         self._citations[source] = known or Citation(
             n=len(self._citations) + 1,
             title=chunk.title,

@@ -24,6 +24,7 @@ def test_one_number_a_page_in_order_of_first_use() -> None:
         (1, "B", "Five.", ("Five.",)),
         (2, "A", "One.", ("One.", "Three.")),
     ]
+    assert notes.citations[1].passage == "One. Two.\n\n[…]\n\nThree. Four."
 
 
 def test_an_interview_numbers_sections() -> None:

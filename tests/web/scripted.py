@@ -16,6 +16,10 @@ PASSAGE = (
     "and a score near zero means that the two have nothing to do with each other. Thresholds on "
     "that score are not portable between encoders, so they are calibrated on each collection."
 )
+SECOND_QUOTE = (
+    "A score of one means the same direction, and a score near zero means that the two have nothing "
+    "to do with each other."
+)
 CODE_PASSAGE = (
     "## Scales\n\nThe scale is chosen per channel.\n\n"
     "```python\nscale = abs(w).max(axis=1) / 127\nq = (w / scale[:, None]).round()\n```\n\n"
@@ -258,7 +262,7 @@ def _script(done: Answer, question: str, spanish: bool) -> Answer:
     return replace(
         done,
         answer=text,
-        citations=(citation(1), QUANTISATION),
+        citations=(citation(1, quotes=(citation(1).quote, SECOND_QUOTE)), QUANTISATION),
         withheld=1,
         suggestions=("Why int8 and not int4?", "What topics does this blog cover?"),
     )

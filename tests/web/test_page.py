@@ -6,6 +6,7 @@ import json
 import re
 import time
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
@@ -14,7 +15,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.web.conftest import Site, ask, until
-from tests.web.scripted import HOSTILE
+from tests.web.scripted import HOSTILE, SECOND_QUOTE, citation
 
 pytestmark = pytest.mark.browser
 
@@ -125,6 +126,57 @@ def test_the_link_opens_the_page_at_the_sentence(visit: Visit) -> None:
     assert code == "https://blog.example/posts/int8#:~:text=scale = abs(w).max(axis=1) / 127"
 
 
+@pytest.mark.parametrize("width", [1280, 390])
+def test_each_marker_shows_marks_and_links_to_its_own_sentence(visit: Visit, width: int) -> None:
+    page = visit(width=width)
+    ask(page, GATE)
+    panel = page.locator("#sheet" if width < 1000 else "#margin")
+    first, second = page.locator(".marker[data-n='1']").all()
+    if width > 1000:
+        second.hover()
+        expect(page.locator("#quote")).to_contain_text("A score of one means the same direction")
+    for marker, quote, start in (
+        (second, SECOND_QUOTE, "A score of one means"),
+        (first, citation(1).quote, "Thresholds on that score are"),
+    ):
+        marker.click()
+        card = panel.locator(".card.open")
+        expect(card.locator("mark")).to_have_text(quote)
+        expect(card.locator(".facts")).to_contain_text("word for word")
+        fragment = unquote(card.locator(".open-page a").get_attribute("href") or "")
+        assert f":~:text={start}," in fragment
+        page.keyboard.press("Escape")
+
+
+def test_a_quote_that_its_passage_lacks_is_not_called_verbatim(visit: Visit, site: Site) -> None:
+    page = visit()
+    ask(page, f"hostile {HOSTILE}")
+    page.locator(".marker").click()
+    expect(page.locator(".card.open .facts")).to_contain_text("word for word")
+    kept = json.loads(page.evaluate("localStorage.getItem('footnote/conversation/blog')"))
+    kept["entries"][0]["answer"]["citations"][0]["quote"] = "made up"
+    store(page, kept)
+    page.reload()
+    page.locator(".marker").click()
+    expect(page.locator(".card.open mark")).to_have_text("made up")
+    expect(page.locator(".card.open .facts")).not_to_contain_text("word for word")
+
+
+def test_a_marker_without_a_source_stays_text_and_one_behind_code_works(visit: Visit) -> None:
+    page = visit()
+    ask(page, "hello")
+    kept = json.loads(page.evaluate("localStorage.getItem('footnote/conversation/blog')"))
+    kept["entries"][0]["answer"] |= {
+        "answer": "One. [1] Nine. [9]\n```python\nw[1]\n``` [1] After the code. [1]",
+        "citations": [asdict(citation(1))],
+    }
+    store(page, kept)
+    page.reload()
+    expect(page.locator(".answer .marker")).to_have_text(["1", "1", "1"])
+    expect(page.locator(".answer p").first).to_contain_text("Nine. [9]")
+    expect(page.locator(".answer pre")).to_have_text("w[1]")
+
+
 def test_a_source_on_this_machine_opens_here_at_the_sentence_and_runs_nothing(
     visit: Visit, site: Site, tmp_path: Path
 ) -> None:
@@ -162,6 +214,8 @@ def test_text_fragments_are_encoded(visit: Visit) -> None:
             sentenceLink("https://a.example/p", "Short, well-known & plain."),
             sentenceLink("https://a.example/p#", "one"),
             sentenceLink("https://a.example/p", "- use `x` and\\n- keep $y^2$ out of the longest part"),
+            sentenceLink("https://a.example/p", "- one two\\n- three four five six seven eight"),
+            sentenceLink("https://a.example/p", "| int8 | 1 byte |"),
             sentenceLink("javascript:alert(1)", "x"),
             sentenceLink("data:text/html,x", "x"),
           ];
@@ -171,6 +225,8 @@ def test_text_fragments_are_encoded(visit: Visit) -> None:
         "https://a.example/p#:~:text=Short%2C%20well%2Dknown%20%26%20plain.",
         "https://a.example/p#:~:text=one",
         "https://a.example/p#:~:text=out%20of%20the%20longest%20part",
+        "https://a.example/p#:~:text=one%20two,four%20five%20six%20seven%20eight",
+        "https://a.example/p#:~:text=int8,1%20byte",
         None,
         None,
     ]

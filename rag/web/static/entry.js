@@ -27,12 +27,18 @@ export function entryContent(entry, { stage, last, chips, feedback, info }) {
 
 function answerContent(answer, info, growing) {
   const byNumber = new Map(answer.citations.map((citation) => [citation.n, citation]));
+  const used = new Map(); // how often each number stood there already
+  const next = (n) => {
+    if (!byNumber.has(n)) return null;
+    used.set(n, (used.get(n) ?? -1) + 1);
+    return marker(byNumber.get(n), used.get(n));
+  };
   const speaker = info?.mode === "interview" && answer.answer ? info.title : null;
   // The outcome of an answer that is still growing isn't known.
   const label = (growing ? null : { refused: words().refused, error: words().failed }[answer.outcome]) ?? speaker;
   return [
     label && h("p", { class: "label", lang: speaker === label ? null : document.documentElement.lang }, label),
-    ...render(answer.answer, { marker: (n) => (byNumber.has(n) ? marker(byNumber.get(n)) : null) }),
+    ...render(answer.answer, { marker: next }),
     // The sentence that is being written: not checked yet, so it looks provisional.
     growing && answer.draft && h("p", { class: "draft" }, answer.draft),
   ].filter(Boolean);

@@ -37,16 +37,18 @@ export function sentenceLink(address, quote) {
 
 function textFragment(quote) {
   // The browser searches the page as shown: fences, ticks and list marks don't stand there.
-  const line = quote
+  const lines = quote
     .split("\n")
-    .map((part) => part.replace(/^\s*(```.*|#{1,6}\s+|[-*•]\s+|\d+[.)]\s+)/, "").replace(/[`|]/g, " "))
-    .filter((part) => part.trim() && !/^[\s:-]+$/.test(part))
-    .join(" ");
-  const shown = line.split("$").sort((a, b) => b.length - a.length)[0];
-  const all = shown.trim().split(/\s+/).filter(Boolean);
-  if (!all.length) return null;
-  if (all.length <= WHOLE) return encode(all);
-  return `${encode(all.slice(0, ENDS))},${encode(all.slice(-ENDS))}`;
+    .flatMap((row) => (/^\s*\|.*\|\s*$/.test(row) ? row.split("|") : [row]))
+    .map((part) => part.replace(/^\s*(```.*|#{1,6}\s+|[-*•]\s+|\d+[.)]\s+)/, "").replaceAll("`", " "))
+    .filter((part) => part.trim() && !/^[\s:-]+$/.test(part));
+  // A formula looks different there: the longest part without one is searched.
+  const parts = quote.includes("$") ? [lines.join(" ").split("$").sort((a, b) => b.length - a.length)[0]] : lines;
+  const [first, last] = [parts.at(0), parts.at(-1)].map((part) => (part ?? "").trim().split(/\s+/).filter(Boolean));
+  if (!first.length) return null;
+  // Whole, a text is found within one paragraph or list item only; by its ends, across them.
+  if (parts.length === 1 && first.length <= WHOLE) return encode(first);
+  return `${encode(first.slice(0, ENDS))},${encode(last.slice(-ENDS))}`;
 }
 
 // "-" and "," have a meaning in a text fragment; encodeURIComponent leaves the hyphen.

@@ -406,7 +406,7 @@ conversation.addEventListener("click", (event) => {
   if (!entry) return;
   if (button.dataset.n !== undefined) {
     hideQuote();
-    openPassage(entry.id, entry.answer, Number(button.dataset.n));
+    openPassage(entry.id, entry.answer, Number(button.dataset.n), Number(button.dataset.i ?? 0));
   } else if (button.dataset.action) act(button.dataset.action, entry);
 });
 

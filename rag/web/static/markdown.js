@@ -27,8 +27,8 @@ export function answer(object, prefix = "") {
   }
   const notes = object.citations.map((citation) => {
     const where = [citation.title, citation.section, citation.published && day(citation.published)];
-    const quote = escape(citation.quote.replace(/\s+/g, " ").trim());
-    return `[^${prefix}${citation.n}]: ${where.filter(Boolean).map(escape).join(" · ")}: “${quote}” ${address(citation.url)}`;
+    const quotes = [...new Set(citation.quotes?.length ? citation.quotes : [citation.quote])].map((quote) => `“${escape(quote.replace(/\s+/g, " ").trim())}”`);
+    return `[^${prefix}${citation.n}]: ${where.filter(Boolean).map(escape).join(" · ")}: ${quotes.join(" ")} ${address(citation.url)}`;
   });
   if (notes.length) parts.push(notes.join("\n"));
   return parts;

@@ -12,7 +12,7 @@ const sheet = document.getElementById("sheet");
 const bubble = document.getElementById("quote");
 const panel = h("div", { class: "panel" });
 
-let shown = null; // {key, answer, n}
+let shown = null; // {key, answer, n, i}: the i-th marker of number n is open
 let opener = null; // what had the focus before the panel took it
 
 function path(citation) {
@@ -24,11 +24,16 @@ export function where(citation) {
   return [path(citation), citation.published && day(citation.published)].filter(Boolean).join(" · ");
 }
 
-/** The button that stands for `[n]` in an answer. */
-export function marker(citation) {
+/** The words behind the i-th marker of a citation's number. */
+export function quoteAt(citation, i) {
+  return citation.quotes?.[i] ?? citation.quote;
+}
+
+/** The button that stands for the i-th `[n]` in an answer. */
+export function marker(citation, i) {
   return h(
     "button",
-    { type: "button", class: "marker", "data-n": String(citation.n), "aria-label": words().footnote(citation.n) },
+    { type: "button", class: "marker", "data-n": String(citation.n), "data-i": String(i), "aria-label": words().footnote(citation.n) },
     String(citation.n),
   );
 }
@@ -57,9 +62,9 @@ export function footnotes(answer) {
   );
 }
 
-/** Fills the panel with an answer's sources, passage `n` open; `key` tells answers apart. */
-export function fillPanel(key, answer, n = null) {
-  shown = answer ? { key, answer, n } : null;
+/** Fills the panel with an answer's sources, passage `n` open at its i-th quote; `key` tells answers apart. */
+export function fillPanel(key, answer, n = null, i = 0) {
+  shown = answer ? { key, answer, n, i } : null;
   draw();
 }
 
@@ -67,10 +72,10 @@ export function refreshPanel() {
   draw();
 }
 
-/** Opens passage `n` beside the conversation, or over it on a narrow screen. */
-export function openPassage(key, answer, n) {
+/** Opens passage `n` at its i-th quote, beside the conversation or over it on a narrow screen. */
+export function openPassage(key, answer, n, i) {
   opener = document.activeElement;
-  fillPanel(key, answer, n);
+  fillPanel(key, answer, n, i);
   if (!WIDE.matches && !sheet.open) {
     sheet.showModal();
     history.pushState({ sheet: true }, ""); // a phone's back button closes the sheet
@@ -101,12 +106,15 @@ function draw() {
 
 function card(citation, open) {
   const t = words();
-  const href = sentenceLink(citation.url, citation.quote);
+  const quote = quoteAt(citation, open ? shown.i : 0);
+  const href = sentenceLink(citation.url, quote);
+  const range = find(citation.passage, quote);
   const facts = [
     citation.published ? `${day(citation.published)}${age(citation.published) ? `, ${age(citation.published)}` : ""}` : t.undated,
     t.inLanguage(languageName(citation.language)),
     t.score(number(citation.score)),
-  ];
+    range && t.verbatim,
+  ].filter(Boolean);
   const title = h("button", { type: "button", "aria-expanded": String(open), onclick: () => toggle(citation.n) },
     h("span", { class: "number" }, String(citation.n)), h("span", {}, citation.title));
   return h(
@@ -114,7 +122,7 @@ function card(citation, open) {
     { class: open ? "card open" : "card", "data-card": String(citation.n) },
     h("h3", { tabindex: "-1" }, title),
     citation.section && h("p", { class: "path" }, path(citation)),
-    open ? passage(citation) : h("blockquote", { lang: citation.language }, ...render(citation.quote, { headings: true })),
+    open ? passage(citation, quote, range) : h("blockquote", { lang: citation.language }, ...render(quote, { headings: true })),
     h("p", { class: "facts" }, facts.join(" · ")),
     href
       ? h("p", { class: "open-page" }, h("a", { href, target: "_blank", rel: "noopener noreferrer" }, t.open, icon("out")))
@@ -122,11 +130,10 @@ function card(citation, open) {
   );
 }
 
-function passage(citation) {
-  const highlight = find(citation.passage, citation.quote);
+function passage(citation, quote, highlight) {
   const body = h("div", { class: "passage", lang: citation.language });
   // A passage that doesn't hold the quote letter by letter still shows it, above.
-  if (!highlight) body.append(h("p", {}, h("mark", {}, citation.quote)));
+  if (!highlight) body.append(h("p", {}, h("mark", {}, quote)));
   body.append(...render(citation.passage, { highlight, headings: true }));
   return body;
 }
@@ -156,8 +163,9 @@ export function nearest(answer) {
 
 /** Shows the quote of a marker while it is hovered or focused. */
 export function showQuote(button, citation) {
+  const quote = quoteAt(citation, Number(button.dataset.i));
   bubble.replaceChildren(
-    h("span", { class: "bubble-quote", lang: citation.language }, `“${shorten(citation.quote.replace(/\s+/g, " ").trim(), 320)}”`),
+    h("span", { class: "bubble-quote", lang: citation.language }, `“${shorten(quote.replace(/\s+/g, " ").trim(), 320)}”`),
     h("span", { class: "bubble-where" }, [citation.title, citation.published && day(citation.published)].filter(Boolean).join(" · ")),
   );
   bubble.hidden = false;

@@ -50,6 +50,8 @@ export function blocks(text, headings = false) {
       const start = Math.min(line.end + 1, text.length);
       const end = close > at + 1 ? lines[close - 1].end : start;
       found.push({ kind: "code", language: fence[2], start, end });
+      const after = close < lines.length ? lines[close].text.indexOf("[") : -1;
+      if (after >= 0) found.push({ kind: "paragraph", start: lines[close].start + after, end: lines[close].end });
       at = close + 1;
     } else if (ROW.test(line.text)) {
       const first = at;
@@ -84,8 +86,10 @@ export function blocks(text, headings = false) {
   return found;
 }
 
+// Behind a closing fence may stand the marker of the code above it, and the next sentence.
 function closes(line, fence) {
-  return line.trim().startsWith(fence) && line.trim().replaceAll(fence[0], "") === "";
+  const bare = line.replace(/\s*\[\d{1,3}\].*$/, "").trim();
+  return bare.startsWith(fence) && bare.replaceAll(fence[0], "") === "";
 }
 
 /** The inline pieces of [start, end): `{kind: text | code | maths | marker, start, end, …}`. */
