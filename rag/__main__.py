@@ -7,7 +7,7 @@ import json
 import logging
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -71,25 +71,17 @@ def batch(options: argparse.Namespace, settings: Settings) -> None:
 
 def search(options: argparse.Namespace, settings: Settings) -> None:
     """Retrieval alone: hits with their scores, and whether the gate would let them through."""
-    from rag.answer import language
     from rag.answer.load import load_collections, load_encoder
+    from rag.answer.retrieval import retrieve
 
     collection = load_collections(settings, load_encoder(settings))[settings.collection]
-    spoken = language.detect(options.question, collection.info.language)
-    found = collection.searcher.search(options.question, options.k, spoken)
-    verdict = collection.gate.decide(options.question, found, spoken)
+    found = retrieve(
+        options.question, collection.searcher, collection.gate, settings.passages, options.k
+    )
     if options.json:
-        hits = [
-            {**asdict(hit.chunk), "score": hit.score, "lexical": hit.lexical, "fused": hit.fused}
-            for hit in found.hits
-        ]
-        print(
-            json.dumps(
-                {"query": options.question, **asdict(verdict), "hits": hits}, ensure_ascii=False
-            )
-        )
+        print(json.dumps(found.as_json(), ensure_ascii=False))
         return
-    print(f"{'passes' if verdict.passes else 'refused'} ({verdict.score:+.2f})")
+    print(f"{'passes' if found.verdict.passes else 'refused'} ({found.verdict.score:+.2f})")
     for hit in found.hits:
         where = " > ".join(filter(None, (hit.chunk.title, hit.chunk.section)))
         print(f"{hit.fused:.3f}  cosine {hit.score:.3f}  lexical {hit.lexical:5.2f}  {where}")

@@ -21,7 +21,7 @@ from rag.ingest.overview import overview
 from rag.ingest.sources import Report, Source, collect
 from rag.search import store
 from rag.search.balance import question_means
-from rag.search.battery import Writer, make_battery, openers, read_battery
+from rag.search.battery import Writer, by_page, invitations, make_battery, openers, read_battery
 from rag.search.build import embed_chunks, embed_sentences
 from rag.search.calibrate import calibrate, gate_of
 from rag.search.search import Searcher
@@ -191,7 +191,7 @@ def _calibrated(
     writer: Writer | None,
     progress: Progress,
 ) -> store.Manifest:
-    """The manifest with the gate's calibration and the opening questions."""
+    """The manifest with the gate's calibration, and the questions to begin and to go on with."""
     battery = make_battery(chunks, writer, progress) if writer else []
     if plan.battery:
         battery += read_battery(plan.battery)
@@ -205,8 +205,9 @@ def _calibrated(
     searcher = Searcher(stored, encoder)
     calibration = calibrate(searcher, battery, settings.passages, plan.let_through, progress)
     manifest = replace(manifest, calibration=calibration.as_json())
-    suggestions = openers(searcher, gate_of(manifest), battery, settings.passages)
-    return replace(manifest, suggestions=suggestions)
+    inviting = invitations(searcher, gate_of(manifest), battery, settings.passages)
+    suggestions = openers(inviting, manifest.mode)
+    return replace(manifest, suggestions=suggestions, questions=by_page(inviting))
 
 
 def _topics(documents: Iterable[Document], spoken: str) -> list[str]:

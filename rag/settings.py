@@ -61,6 +61,8 @@ class Settings:
     port: int = 7860
     root_path: str = ""
     """The path under which a proxy shows the page, such as `/footnote`."""
+    mcp: bool = True
+    """Whether the API is offered to agents as an MCP server too."""
     feedback_file: Path | None = None
     """Where readers' thumbs are kept; None shows no thumbs."""
 
@@ -99,6 +101,7 @@ class Settings:
             host=env.get("HOST") or env.get("RAG_HOST") or cls.host,
             port=_number(env, "PORT", cls.port, low=0),
             root_path=(env.get("RAG_ROOT_PATH") or cls.root_path).rstrip("/"),
+            mcp=_switch(env, "RAG_MCP", cls.mcp),
             feedback_file=Path(env["RAG_FEEDBACK_FILE"]) if env.get("RAG_FEEDBACK_FILE") else None,
         )
 
@@ -136,6 +139,13 @@ def usable_processors(cgroup: Path = Path("/sys/fs/cgroup")) -> int:
         if quota not in ("max", "-1"):
             count = max(1, min(count, int(quota) // int(period)))
     return count
+
+
+def _switch(env: Mapping[str, str], name: str, default: bool) -> bool:
+    text = env.get(name)
+    if text not in (None, "", "0", "1"):
+        raise FootnoteError(f"{name} is {text!r}; it must be 0 or 1.")
+    return text == "1" if text else default
 
 
 def _number(env: Mapping[str, str], name: str, default: int, *, low: int) -> int:

@@ -177,6 +177,8 @@ class Answer:
     answer: str
     citations: tuple[Citation, ...] = ()
     nearest: tuple[Nearest, ...] = ()
+    passages: int = 0
+    """How many were read for it."""
     route: tuple[str, ...] = ()
     withheld: int = 0
     timings: Timings = field(default_factory=Timings)

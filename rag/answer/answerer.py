@@ -6,12 +6,15 @@ import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from rag.answer import followup, language, prompt, smalltalk, texts
 from rag.answer.check import Checker, Passage
 from rag.answer.footnotes import Footnotes
 from rag.answer.interview.interview import Interview
 from rag.answer.reading import Reading
+from rag.answer.retrieval import Retrieved, retrieve
+from rag.answer.suggest import Suggester
 from rag.answer.whole import asks_about_the_whole
 from rag.answer.writing import Writing
 from rag.llm.protocol import LanguageModel
@@ -21,6 +24,7 @@ from rag.settings import Settings
 from rag.types import (
     Answer,
     CollectionInfo,
+    FootnoteError,
     Language,
     Message,
     Nearest,
@@ -47,6 +51,11 @@ class Collection:
     gate: Gate
     interview: Interview | None = None
     """With the subject of the page, where it is one."""
+
+    @cached_property
+    def suggester(self) -> Suggester:
+        """What to ask next."""
+        return Suggester(self.searcher.stored)
 
     @property
     def info(self) -> CollectionInfo:
@@ -132,6 +141,14 @@ class Answerer:
         """The interview that a collection is, if it is one."""
         chosen = self._collections.get(name)
         return chosen.interview if chosen else None
+
+    def search(self, query: str, collection: str | None = None, k: int = 5) -> Retrieved:
+        """Retrieval alone. Raises FootnoteError for a collection that isn't there."""
+        name = collection or self._settings.collection
+        if name not in self._collections:
+            raise FootnoteError(texts.unknown_collection(name, sorted(self._collections), "en"))
+        chosen = self._collections[name]
+        return retrieve(query, chosen.searcher, chosen.gate, self._settings.passages, k)
 
     def ask(
         self, question: str, collection: str | None = None, history: Sequence[Turn] | None = None
@@ -220,7 +237,7 @@ class Answerer:
                 suggestions=suggestions,
             )
             return
-        yield progress.partial("reading", nearest=nearest)
+        yield progress.partial("reading", nearest=nearest, passages=len(found.hits))
         context = query.context if query.rewritten else None
         make = interview.reading if interview else collection.reading
         reading = make(question, context, found, spoken, self._llm.count_tokens)
@@ -231,7 +248,16 @@ class Answerer:
             yield from self._quote(reading, spoken, progress)
         if progress.answer.citations:
             route = (*progress.answer.route, "verified")
-            yield progress.done("answered", progress.answer.answer, route=route, nearest=())
+            asked = [question, *(turn.content for turn in history if turn.role == "user")]
+            cited = progress.answer.citations
+            suggestions = collection.suggester.suggest(cited, spoken, asked)
+            yield progress.done(
+                "answered",
+                progress.answer.answer,
+                route=route,
+                nearest=(),
+                suggestions=suggestions,
+            )
         elif stop():
             yield progress.done("error", voice.stopped(), nearest=())
         else:

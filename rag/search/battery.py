@@ -12,7 +12,7 @@ from rag.search import analyse
 from rag.search.calibrate import Labelled
 from rag.search.gate import Gate
 from rag.search.search import Searcher
-from rag.types import Chunk, FootnoteError, Progress
+from rag.types import Chunk, FootnoteError, Mode, Progress
 
 Writer = Callable[[str, str, str], str]
 """(title, passage, language) → one question that the passage answers, or anything else."""
@@ -101,36 +101,52 @@ _WELL_FORMED = {
 }
 
 
-def openers(
+def invitations(
     searcher: Searcher, gate: Gate, battery: Sequence[Labelled], k: int
-) -> dict[str, list[str]]:
-    """Per language, the overview question and others that the gate lets through with most to spare.
+) -> list[Labelled]:
+    """The questions that may be offered to a reader, the surest first.
 
-    One a page, so that they show the collection's breadth.
+    The gate lets them through and their own page comes up first, they are about what their page is
+    about, and are put as a reader would.
     """
-    manifest = searcher.stored.manifest
     headings: dict[str, str] = defaultdict(str)
     for chunk in searcher.stored.chunks:
         for address in set(_addresses(chunk)):
             headings[address] += f" {chunk.title} {chunk.section or ''} {' '.join(chunk.tags)}"
+    ranked = []
+    for labelled in battery:
+        language, source = labelled.language, labelled.source
+        if language not in _WELL_FORMED or not source:
+            continue
+        if not _WELL_FORMED[language].fullmatch(labelled.question):
+            continue
+        if not _is_about(labelled.question, headings[source], language):
+            continue
+        result = searcher.search(labelled.question, k, language)
+        verdict = gate.decide(labelled.question, result, language)
+        if verdict.passes and source in _addresses(result.hits[0].chunk):
+            ranked.append((verdict.score, labelled))
+    return [labelled for _, labelled in sorted(ranked, key=lambda item: -item[0])]
+
+
+def openers(inviting: Sequence[Labelled], mode: Mode) -> dict[str, list[str]]:
+    """Per language, the overview question and the surest others, one a page, to show the breadth."""
     found: dict[str, list[str]] = {}
     for language, by_mode in _OVERVIEW.items():
-        ranked = []
-        for labelled in battery:
-            if labelled.language != language or not labelled.source:
-                continue
-            if not _WELL_FORMED[language].fullmatch(labelled.question):
-                continue
-            if not _is_about(labelled.question, headings[labelled.source], language):
-                continue
-            result = searcher.search(labelled.question, k, language)
-            verdict = gate.decide(labelled.question, result, language)
-            if verdict.passes and labelled.source in _addresses(result.hits[0].chunk):
-                ranked.append((verdict.score, labelled))
-        pages: dict[str, str] = {}
-        for _, labelled in sorted(ranked, key=lambda item: -item[0]):
-            pages.setdefault(str(labelled.source), labelled.question)
-        found[language] = [by_mode[manifest.mode], *list(pages.values())[: _OPENERS - 1]]
+        pages: dict[str | None, str] = {}
+        for labelled in inviting:
+            if labelled.language == language:
+                pages.setdefault(labelled.source, labelled.question)
+        found[language] = [by_mode[mode], *list(pages.values())[: _OPENERS - 1]]
+    return found
+
+
+def by_page(inviting: Sequence[Labelled]) -> dict[str, dict[str, list[str]]]:
+    """Questions to go on with: per language and page (of an article, section)."""
+    found: dict[str, dict[str, list[str]]] = {}
+    for labelled in inviting:
+        pages = found.setdefault(labelled.language, {})
+        pages.setdefault(str(labelled.source), []).append(labelled.question)
     return found
 
 

@@ -48,6 +48,8 @@ class Manifest:
     sentences: int
     suggestions: dict[str, list[str]] = field(default_factory=dict)
     """Opening questions per language, each let through by the gate."""
+    questions: dict[str, dict[str, list[str]]] = field(default_factory=dict)
+    """Per language and page (of an article, section), what may be asked next; the gate lets it through."""
     topics: dict[str, list[str]] = field(default_factory=dict)
     """What the collection is about, per language, for the written replies."""
     calibration: dict[str, Any] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""The Gradio API: `/ask` and `/collections`, behind Gradio's queue."""
+"""The Gradio API: `/ask`, `/search` and `/collections`, behind Gradio's queue; the MCP server's tools."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gradio.block_function import BlockFunction
 from gradio.state_holder import SessionState
 
 from rag.settings import Settings
-from rag.types import Answer, CollectionInfo, Language
+from rag.types import Answer, CollectionInfo, FootnoteError, Language
 from rag.web.history import read_history
 from rag.web.protocol import Answerer
 from rag.web.streaming import stream_latest
@@ -56,12 +56,16 @@ class Blocks(gr.Blocks):
 
 
 def build_blocks(answerer: Answerer, settings: Settings) -> gr.Blocks:
-    """Gradio's application: two endpoints and no components; the page is its own client."""
+    """Gradio's application: three endpoints and no components; the page is its own client.
+
+    Their docstrings are what the API's and the MCP server's users read.
+    """
 
     async def ask(
         question: str, collection: str | None = None, history: list | None = None
     ) -> AsyncIterator[dict[str, Any]]:
-        """Answer a question from the passages of a collection, with footnotes.
+        """Answer a question from the passages of a collection. Each sentence has a marker [n] of
+        the citation that supports it, with a verbatim quote; what the passages don't say is refused.
 
         Parameters:
             question: the question, in English or Spanish
@@ -87,12 +91,31 @@ def build_blocks(answerer: Answerer, settings: Settings) -> gr.Blocks:
             log.exception("The answer to %r failed", question)
             yield _error(answerer, settings, question, collection, FAILED, last).as_json()
 
+    def search(question: str, collection: str | None = None, k: int = 5) -> dict[str, Any]:
+        """Find the passages of a collection that are nearest to a question, without an answer:
+        each with its scores, and whether the question would be answered from them (`passes`).
+
+        Parameters:
+            question: the question or words, in English or Spanish
+            collection: the name of a collection; without it the default one is searched
+            k: how many passages, at most 50
+        """
+        problem = _problem(answerer, settings, question, collection)
+        if problem:
+            raise _refused(problem.answer)
+        count = k if isinstance(k, int) else 5
+        try:
+            return answerer.search(question, collection or None, count).as_json()
+        except FootnoteError as error:
+            raise _refused(str(error)) from error
+
     def collections() -> list[dict[str, Any]]:
-        """What can be asked."""
+        """List what can be asked: names, titles, languages, sizes, and questions to begin with."""
         return [info.as_json() for info in answerer.collections()]
 
     with Blocks(title="Footnote", analytics_enabled=False) as blocks:
         gr.api(ask, api_name="ask", concurrency_limit=1)
+        gr.api(search, api_name="search", concurrency_limit=1)
         gr.api(collections, api_name="collections", concurrency_limit=None)
     blocks.queue(max_size=MAX_WAITING)
     return blocks
@@ -101,6 +124,11 @@ def build_blocks(answerer: Answerer, settings: Settings) -> gr.Blocks:
 def endpoint_index(blocks: gr.Blocks, name: str) -> int:
     """The number by which Gradio's queue knows an endpoint."""
     return next(index for index, fn in blocks.fns.items() if fn.api_name == name)
+
+
+def _refused(text: str) -> gr.Error:
+    """What a caller reads; the log needs no traceback of it."""
+    return gr.Error(text, print_exception=False)
 
 
 def _problem(

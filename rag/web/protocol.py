@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 from rag.types import Answer, CollectionInfo, Turn
 
@@ -11,6 +11,13 @@ from rag.types import Answer, CollectionInfo, Turn
 def never() -> bool:
     """A `stop` that lets the answer run to its end."""
     return False
+
+
+class Retrieved(Protocol):
+    """What a search found."""
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain lists and dictionaries."""
 
 
 class Answerer(Protocol):
@@ -28,6 +35,9 @@ class Answerer(Protocol):
         Ends soon after `stop()` turns true. Never raises for what a reader typed: an unknown
         collection is an answer with outcome `error`.
         """
+
+    def search(self, query: str, collection: str | None = None, k: int = 5) -> Retrieved:
+        """Retrieval alone. Raises FootnoteError for an unknown collection."""
 
     def collections(self) -> list[CollectionInfo]:
         """What can be asked, the default first."""

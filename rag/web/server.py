@@ -7,6 +7,7 @@ import secrets
 import socket
 import warnings
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from rag.web.address import bind, unusable
 from rag.web.api import build_blocks, endpoint_index
 from rag.web.feedback import Feedback, check_feedback_file, save_feedback
 from rag.web.formula import formula_tree
+from rag.web.mcp import prepare_mcp
 from rag.web.protocol import Answerer
 
 log = logging.getLogger(__name__)
@@ -97,9 +99,9 @@ def serve(
     # Gradio uses a name that Starlette has given up; that is nothing the log's reader can change.
     warnings.filterwarnings("ignore", message="'HTTP_422", module="gradio")
     listener = listener or bind(settings)
-    app = create_app(answerer, settings, about=about, published=published)
-    config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=2)
     host, port = listener.getsockname()[:2]
+    app = create_app(answerer, replace(settings, port=port), about=about, published=published)
+    config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=2)
     try:
         # Two processes can be bound to one port until one of them listens.
         listener.listen(config.backlog)
@@ -191,8 +193,10 @@ def create_app(
         enable_monitoring=False,
         ssr_mode=False,
         pwa=False,
-        mcp_server=False,
+        mcp_server=settings.mcp,
     )
+    if settings.mcp:
+        prepare_mcp(blocks, _address(settings.host.strip("[]"), settings.port))
     # Mounted, Gradio leaves this unset, and sends a waiting client no heartbeats.
     blocks.is_running = True
     # Gradio fills this in when /info is first asked for, and calls by argument name (/call/v2)

@@ -26,7 +26,8 @@ def answerer(
     model = ScriptedModel(*replies)
     searcher = Searcher(
         stored([BM25, CACHE, *OTHERS], topics={"en": ["search"], "es": ["búsqueda"]},
-               suggestions={"en": ["What is BM25?"], "es": ["¿Qué es BM25?"]}),
+               suggestions={"en": ["What is BM25?"], "es": ["¿Qué es BM25?"]},
+               questions={"en": {CACHE.url: ["What does a cache keep?"]}}),
         WordEncoder(),
     )  # fmt: skip
     if threshold is None:
@@ -51,6 +52,14 @@ def test_a_supported_sentence_is_answered_with_its_footnote() -> None:
     assert answer.route == ("dense", "lexical", "verified")
     assert answer.timings.prompt_tokens == 10
     assert answer.stage == "done"
+
+
+def test_an_answer_comes_with_what_may_be_asked_next() -> None:
+    ask, _ = answerer(GOOD, GOOD)
+    answer = ask.ask("Which parameter does BM25 have?")
+    assert answer.suggestions == ("What does a cache keep?", "What is BM25?")
+    history = [Turn("user", "What does the cache keep?"), Turn("assistant", "Keys.")]
+    assert ask.ask("What is BM25?", history=history).suggestions == ()
 
 
 def test_under_the_gate_no_model_is_called() -> None:

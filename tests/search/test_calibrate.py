@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from rag.search.battery import make_battery, openers, read_battery
+from rag.search.battery import by_page, invitations, make_battery, openers, read_battery
 from rag.search.calibrate import Calibration, Labelled, calibrate, gate_of
 from rag.search.gate import SAME_LANGUAGE
 from rag.search.search import Searcher
@@ -83,11 +83,14 @@ def test_too_few_questions_leave_the_shipped_weights() -> None:
 def test_openers_begin_with_the_whole_and_pass_the_gate() -> None:
     searcher, battery, calibration = made()
     manifest = stored(CHUNKS, calibration=calibration.as_json()).manifest
-    found = openers(searcher, gate_of(manifest), battery, 3)
+    inviting = invitations(searcher, gate_of(manifest), battery, 3)
+    found = openers(inviting, "blog")
     assert found["en"][0] == "What topics does this blog cover?"
     assert len(found["en"]) > 3
     assert len(set(found["en"])) == len(found["en"])
     assert found["es"] == ["¿De qué trata este blog?"]
+    next_ones = by_page(inviting)["en"]
+    assert set(next_ones["https://x.example/looms"]) == {"Who will repair old looms every spring?"}
 
 
 def test_the_authors_own_battery_is_read(tmp_path: Path) -> None:

@@ -5,9 +5,18 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import asdict, dataclass, replace
+from typing import Any
 
-from rag.types import Answer, Citation, CollectionInfo, Nearest, Timings, Turn
+from rag.types import (
+    Answer,
+    Citation,
+    CollectionInfo,
+    FootnoteError,
+    Nearest,
+    Timings,
+    Turn,
+)
 from rag.web.protocol import never
 
 PASSAGE = (
@@ -95,6 +104,20 @@ QUANTISATION = citation(
 )
 
 
+@dataclass(frozen=True)
+class Found:
+    """A search's result with one hit."""
+
+    query: str
+    collection: str
+    k: int
+
+    def as_json(self) -> dict[str, Any]:
+        """As the real one's."""
+        hit = asdict(citation(1))
+        return {**asdict(self), "passes": "pizza" not in self.query, "hits": [hit]}
+
+
 class ScriptedAnswerer:
     """Chooses its answer by a word in the question; notes when it was told to stop."""
 
@@ -110,6 +133,12 @@ class ScriptedAnswerer:
     def collections(self) -> list[CollectionInfo]:
         """Two collections."""
         return COLLECTIONS
+
+    def search(self, query: str, collection: str | None = None, k: int = 5) -> Found:
+        """One hit; there are no other collections."""
+        if collection not in (None, *(info.name for info in COLLECTIONS)):
+            raise FootnoteError(f"There is no collection {collection!r}.")
+        return Found(query, collection or "blog", k)
 
     def stream(
         self,

@@ -243,7 +243,7 @@ function stageOf(entry) {
   if (entry.id !== running?.entry.id) return t.elsewhere;
   const { stage, place } = running;
   if (stage === "waiting") return t.waiting(place + 1);
-  if (stage === "reading") return t.reading(entry.answer?.nearest.length ?? 0);
+  if (stage === "reading") return t.reading(entry.answer?.passages ?? 0);
   return t[stage] ?? t.writing;
 }
 
