@@ -22,6 +22,8 @@ _MOST_OF_ONE_PAGE = 24
 _OPENERS = 6
 _RARE = 0.8
 _ABOUT = 0.6
+_TELLING, _TELLING_ALONE = 0.3, 0.7
+"""Least rarity of a word that tells what a question is about, with another and alone."""
 _SHORT = {"en": "What is {}?", "es": "qué es {}"}
 _OVERVIEW = {
     "en": {"blog": "What topics does this blog cover?", "interview": "What can I ask you about?"},
@@ -93,7 +95,7 @@ def read_battery(path: Path) -> list[Labelled]:
 _WELL_FORMED = {
     "en": re.compile(
         r"(?:What|Which|Who|Why|When|Where|How)(?: \w+){0,2} (?:is|are|was|were|do|does|did|can|"
-        r"should|has|have|had|will|would)\b(?: \S+){2,10}\?"
+        r"should|has|have|had|will|would)\b(?: \S+){2,10}\?|What is [A-Z][A-Z0-9]+\?"
     ),
     "es": re.compile(
         r"¿(?:Qué|Cuál|Cuáles|Quién|Por qué|Cuándo|Dónde|Cómo|Cuánt[oa]s?)(?: \S+){2,10}\?"
@@ -119,6 +121,8 @@ def invitations(
         if language not in _WELL_FORMED or not source:
             continue
         if not _WELL_FORMED[language].fullmatch(labelled.question):
+            continue
+        if not _names_its_subject(labelled.question, language):
             continue
         if not _is_about(labelled.question, headings[source], language):
             continue
@@ -148,6 +152,20 @@ def by_page(inviting: Sequence[Labelled]) -> dict[str, dict[str, list[str]]]:
         pages = found.setdefault(labelled.language, {})
         pages.setdefault(str(labelled.source), []).append(labelled.question)
     return found
+
+
+def _names_its_subject(question: str, language: str) -> bool:
+    """Whether a question is understood by one who hasn't its passage before him.
+
+    "Where should the threshold be placed?" isn't: of what? It takes two words that aren't everyday
+    ones, or one that is rare.
+    """
+    weights = {
+        analyse.stem(w.folded, language): analyse.rarity(w.folded)
+        for w in analyse.content_words(question)
+    }
+    telling = [weight for weight in weights.values() if weight >= _TELLING]
+    return len(telling) > 1 or max(telling, default=0.0) >= _TELLING_ALONE
 
 
 def _is_about(question: str, headings: str, language: str) -> bool:

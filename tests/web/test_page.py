@@ -252,6 +252,10 @@ def test_follow_ups_are_never_repeated(visit: Visit) -> None:
     expect(page.locator(".chip")).to_have_text([GATE, "What is lost by int4?"])
     ask(page, GATE)
     expect(page.locator(".chip")).to_have_text(["What topics does this blog cover?"])
+    ask(page, "show me code")  # would offer what the first answer offered
+    expect(page.locator(".chip")).to_have_count(0)
+    page.reload()
+    expect(page.locator(".chip")).to_have_count(0)
 
 
 def test_the_query_that_was_searched_is_shown_when_it_differs(visit: Visit) -> None:
@@ -448,6 +452,29 @@ def test_two_tabs_show_one_conversation_and_double_nothing(visit: Visit, site: S
     for page in (one, two):
         expect(page.locator(".entry")).to_have_count(2)
     assert len(site.answerer.asked) == 2
+
+
+def test_many_tabs_wait_with_a_word_leave_room_for_another_and_are_all_answered(
+    visit: Visit, site: Site
+) -> None:
+    first = visit()
+    others = [visit(context=first.context) for _ in range(7)]
+    ask(first, "a silent one", wait=False)
+    expect(first.locator(".stage")).to_contain_text("Reading")
+    for number, page in enumerate(others):
+        ask(page, f"question {number}", wait=False)
+        stage = page.locator(".entry:last-child .stage")
+        expect(stage).to_contain_text("in the queue" if number < 3 else "other tabs of this page")
+    others[5].click("#stop")
+    expect(others[5].locator(".entry").nth(6).locator(".notice.stopped")).to_be_visible()
+    visit(context=first.context)
+    first.click("#stop")
+    for page in others:
+        page.wait_for_selector("#send")
+    for page in others:
+        expect(page.locator(".stage")).to_have_count(0, timeout=20_000)
+    asked = [question for question, _, _ in site.answerer.asked]
+    assert sorted(asked) == ["a silent one", *(f"question {n}" for n in (0, 1, 2, 3, 4, 6))]
 
 
 def test_a_tab_that_died_leaves_no_spinner(visit: Visit) -> None:

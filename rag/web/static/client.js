@@ -32,17 +32,41 @@ function post(path, body, options = {}) {
   });
 }
 
+const TURNS = 4;
+
+/**
+ * Waits until fewer than TURNS tabs of this browser hold a stream, and returns what gives the turn
+ * back. A browser opens six connections to a server: with a stream in each, no further tab would
+ * even load. `onwait()` is called when there is no turn at once.
+ */
+async function takeTurn(signal, onwait) {
+  if (!navigator.locks) return () => {}; // an address that isn't secure has none
+  const take = (number, options) =>
+    new Promise((resolve, reject) => {
+      const hold = (lock) => (lock ? new Promise((release) => resolve(release)) : resolve(null));
+      navigator.locks.request(`footnote/turn-${number}`, options, hold).catch(reject);
+    });
+  for (let number = 0; number < TURNS; number += 1) {
+    const release = await take(number, { ifAvailable: true });
+    if (release) return release;
+  }
+  onwait();
+  return take(Math.floor(Math.random() * TURNS), { signal });
+}
+
 /**
  * Asks, and resolves with the final answer object, or null when it was stopped.
- * `onplace(rank)` gets the place in the queue, 0 being next; `onstart()` its end;
+ * `ontabs()` says that other tabs go first, `onplace(rank)` gets the place in the queue, 0 being
+ * next; `onstart()` its end;
  * `onpartial(answer)` each partial answer. `stopper.stop()` ends it here and on the server.
  * Throws QueueFull, or Broken when the connection or the server gave up.
  */
-export async function ask({ endpoint, question, collection, history, stopper, onplace, onstart, onpartial }) {
+export async function ask({ endpoint, question, collection, history, stopper, ontabs, onplace, onstart, onpartial }) {
   const session = Math.random().toString(36).slice(2, 14);
   const connection = new AbortController();
   let event = null;
   let stopped = false;
+  let giveBack = () => {};
   stopper.stop = () => {
     if (stopped) return;
     stopped = true;
@@ -53,6 +77,7 @@ export async function ask({ endpoint, question, collection, history, stopper, on
     connection.abort();
   };
   try {
+    giveBack = await takeTurn(connection.signal, ontabs);
     const joined = await post(
       "gradio_api/queue/join",
       { data: [question, collection, history], fn_index: endpoint, session_hash: session },
@@ -85,6 +110,7 @@ export async function ask({ endpoint, question, collection, history, stopper, on
     throw new Broken(String(error));
   } finally {
     connection.abort();
+    giveBack();
   }
 }
 

@@ -21,7 +21,7 @@ export function entryContent(entry, { stage, last, chips, feedback, info }) {
     answer && footnotes(answer),
     answer && !stage && nearest(answer),
     !stage && actions(entry, last, feedback),
-    !stage && chips.length > 0 && chipList(chips, answer?.outcome === "refused" ? words().canAnswer : words().followUps),
+    !stage && chips.length > 0 && chipList(chips, answer?.outcome === "refused" ? words().canAnswer : words().followUps, answer.language),
   ].filter(Boolean);
 }
 
@@ -75,13 +75,13 @@ function actions(entry, last, feedback) {
 }
 
 /** Questions as buttons, under a heading. */
-export function chipList(questions, heading) {
+export function chipList(questions, heading, language = null) {
   return h("div", { class: "chips" }, h("h3", {}, heading),
-    h("ul", {}, questions.map((question) => h("li", {}, h("button", { type: "button", class: "chip", "data-ask": question }, h("span", {}, question), icon("send"))))));
+    h("ul", { lang: language }, questions.map((question) => h("li", {}, h("button", { type: "button", class: "chip", "data-ask": question }, h("span", {}, question), icon("send"))))));
 }
 
 /** What stands in an empty conversation. */
-export function welcome(info, facts, openers) {
+export function welcome(info, facts, openers, openersLanguage) {
   const t = words();
   return h(
     "section",
@@ -90,7 +90,7 @@ export function welcome(info, facts, openers) {
     h("h2", { lang: info.language }, info.title),
     ...(info.card ? whoSpeaks(info) : [h("p", { class: "promise" }, t.promise)]),
     h("p", { class: "quiet" }, facts),
-    openers.length > 0 && chipList(openers, t.openers),
+    openers.length > 0 && chipList(openers, t.openers, openersLanguage),
   );
 }
 

@@ -12,6 +12,8 @@ import { day, language, switchLanguage, words } from "./words.js";
 
 const SAVE_MS = 500;
 const NEAR_PX = 80;
+const CHIPS = 3;
+const SLOW_MS = 4000;
 const HAS_KEYS = window.matchMedia("(hover: hover)").matches;
 
 const conversation = document.getElementById("conversation");
@@ -198,7 +200,8 @@ function draw() {
   if (!entries.length) {
     const one = info();
     const facts = [t.pages(one.pages), t.passages(one.chunks), t.built(day(one.built))].join(" · ");
-    conversation.replaceChildren(welcome(one, facts, one.suggestions[language()] ?? one.suggestions[one.language] ?? []));
+    const spoken = one.suggestions[language()] ? language() : one.language;
+    conversation.replaceChildren(welcome(one, facts, one.suggestions[spoken] ?? [], spoken));
     return;
   }
   conversation.querySelector(".welcome")?.remove();
@@ -226,7 +229,7 @@ function drawEntry(entry) {
   const content = entryContent(entry, {
     stage: stageOf(entry),
     last: last && !running,
-    chips: last && !running ? freshSuggestions(entry) : [],
+    chips: last && !running ? chips(entry) : [],
     feedback: config.feedback,
     info: info(),
   });
@@ -247,16 +250,21 @@ function stageOf(entry) {
   return t[stage] ?? t.writing;
 }
 
-/** Follow-ups that were neither asked in this conversation nor stand there twice. */
-function freshSuggestions(entry) {
-  const flat = (text) => text.toLowerCase().replace(/[\s¿?¡!.]+/g, " ").trim();
-  const seen = new Set(entries.map((one) => flat(one.question)));
-  return (entry.answer?.suggestions ?? []).filter((question) => {
+const flat = (text) => text.toLowerCase().replace(/[\s¿?¡!.]+/g, " ").trim();
+
+/** What is offered under an entry: nothing twice, nothing that was asked or offered before. */
+function chips(entry) {
+  const asked = new Set(entries.map((one) => flat(one.question)));
+  const earlier = entries.filter((one) => one.at < entry.at);
+  const offered = entry.answer?.outcome === "answered" ? earlier.flatMap((one) => one.offered ?? []) : [];
+  const seen = new Set([...asked, ...offered.map(flat)]);
+  const fresh = (entry.answer?.suggestions ?? []).filter((question) => {
     const key = flat(question);
     if (!key || seen.has(key)) return false;
     seen.add(key);
     return true;
   });
+  return fresh.slice(0, CHIPS);
 }
 
 function nearEnd() {
@@ -294,6 +302,10 @@ async function send(question, at = Date.now()) {
   drawComposer();
   scroller.scrollTop = scroller.scrollHeight;
   const beat = setInterval(() => save(here, entry), BEAT_MS);
+  const slow = setTimeout(() => {
+    if (job.stage === "sending") job.stage = "slow";
+    show();
+  }, SLOW_MS);
   let saved = 0;
   const show = () => {
     if (collection !== here) return;
@@ -308,6 +320,10 @@ async function send(question, at = Date.now()) {
       collection: here,
       history: turns,
       stopper,
+      ontabs: () => {
+        job.stage = "tabs";
+        show();
+      },
       onplace: (place) => {
         Object.assign(job, { stage: "waiting", place });
         show();
@@ -333,9 +349,11 @@ async function send(question, at = Date.now()) {
     entry.reason = error instanceof QueueFull ? "full" : entry.answer ? "broken" : "unreachable";
   } finally {
     clearInterval(beat);
+    clearTimeout(slow);
   }
   if (leaving) return; // kept by the pagehide handler already
   if (entry.state !== "done" && !entry.answer?.answer) entry.answer = null;
+  if (collection === here) entry.offered = chips(entry);
   save(here, entry);
   running = null;
   drawComposer();

@@ -33,6 +33,8 @@ const WORDS = {
     canAnswer: "These can be answered",
     stages: {
       sending: "Sending…",
+      tabs: "Waiting: other tabs of this page go first…",
+      slow: "Still trying to reach the server…",
       waiting: (place) => `Waiting: place ${place} in the queue`,
       starting: "Starting…",
       searching: "Searching the pages…",
@@ -129,6 +131,8 @@ const WORDS = {
     canAnswer: "Estas sí tienen respuesta",
     stages: {
       sending: "Enviando…",
+      tabs: "En espera: otras pestañas de esta página van antes…",
+      slow: "Intentando aún conectar con el servidor…",
       waiting: (place) => `En espera: puesto ${place} de la cola`,
       starting: "Empezando…",
       searching: "Buscando en las páginas…",
