@@ -95,7 +95,7 @@ def read_battery(path: Path) -> list[Labelled]:
 _WELL_FORMED = {
     "en": re.compile(
         r"(?:What|Which|Who|Why|When|Where|How)(?: \w+){0,2} (?:is|are|was|were|do|does|did|can|"
-        r"should|has|have|had|will|would)\b(?: \S+){2,10}\?|What is [A-Z][A-Z0-9]+\?"
+        r"should|has|have|had|will|would)\b(?: \S+){2,10}\?|What is [A-Z][A-Z0-9]{2,}\?"
     ),
     "es": re.compile(
         r"¿(?:Qué|Cuál|Cuáles|Quién|Por qué|Cuándo|Dónde|Cómo|Cuánt[oa]s?)(?: \S+){2,10}\?"

@@ -351,7 +351,7 @@ def test_stop_ends_the_work_and_keeps_what_was_written(visit: Visit, site: Site)
     ask(page, "a long answer", wait=False)
     page.wait_for_selector(".marker")
     page.click("#stop")
-    until(lambda: site.answerer.stopped == ["a long answer"], 3)
+    until(lambda: site.answerer.stopped == ["a long answer"])
     expect(page.locator(".notice.stopped")).to_contain_text("Stopped.")
     expect(page.locator(".answer")).to_contain_text("The gate is calibrated")
     expect(page.locator("#question")).to_be_focused()
@@ -361,12 +361,23 @@ def test_stop_ends_the_work_and_keeps_what_was_written(visit: Visit, site: Site)
     expect(page.locator(".notice")).to_have_count(0)
 
 
+def test_a_phone_s_keyboard_stays_away_while_one_reads(visit: Visit) -> None:
+    page = visit(width=390)
+    assert page.evaluate("scroller.scrollTop") == 0
+    ask(page, GATE)
+    expect(page.locator("#question")).not_to_be_focused()
+    page.locator(".chip").first.tap()
+    page.wait_for_selector("#send")
+    expect(page.locator(".entry")).to_have_count(2)
+    expect(page.locator("#question")).not_to_be_focused()
+
+
 def test_stop_works_before_the_first_word(visit: Visit, site: Site) -> None:
     page = visit()
     ask(page, "a silent one", wait=False)
     expect(page.locator(".stage")).to_contain_text("Reading")
     page.click("#stop")
-    until(lambda: site.answerer.stopped == ["a silent one"], 3)
+    until(lambda: site.answerer.stopped == ["a silent one"])
     ask(page, "hello")
     expect(page.locator(".entry")).to_have_count(2)
 
@@ -380,7 +391,7 @@ def test_a_tab_that_goes_away_ends_the_work(visit: Visit, site: Site, how: str) 
         page.close()
     else:
         page.goto("about:blank")
-    until(lambda: site.answerer.stopped == ["a silent one"], 3)
+    until(lambda: site.answerer.stopped == ["a silent one"])
 
 
 def test_a_reload_keeps_the_conversation_and_the_draft(visit: Visit) -> None:
@@ -405,7 +416,7 @@ def test_a_reload_in_mid_answer_tells_and_lets_one_go_on(visit: Visit, site: Sit
     expect(page.locator(".stage")).to_have_count(0)
     expect(page.locator(".notice.broken")).to_contain_text("Your conversation is kept")
     expect(page.locator(".entry").last).to_contain_text("The gate is calibrated")
-    until(lambda: "a long answer" in site.answerer.stopped, 3)
+    until(lambda: "a long answer" in site.answerer.stopped)
     page.click(".notice button")
     page.wait_for_selector("#send")
     expect(page.locator(".entry")).to_have_count(2)
@@ -686,6 +697,7 @@ def test_about_tells_sources_models_and_limits(visit: Visit) -> None:
     page = visit()
     page.click("#about-button")
     about = page.locator("#about")
+    expect(about).to_contain_text("Language model")
     for text in ("11 pages", "143 passages", "31 January 2026", "Ada Lovelace", "scripted (MIT)",
                  "Nothing leaves this machine", "Thumbs"):  # fmt: skip
         expect(about).to_contain_text(text)

@@ -21,7 +21,7 @@ export function openAbout({ collections, about, feedback }) {
           [t.source, info.source],
           [t.indexed, day(info.built)],
         ]))),
-    ...(Object.keys(about).length ? [h("h3", {}, t.aboutModels), facts(Object.entries(about))] : []),
+    ...(Object.keys(about).length ? [h("h3", {}, t.aboutModels), facts(Object.entries(about).map(([name, value]) => [t.aboutLabels[name] ?? name, value]))] : []),
     h("h3", {}, t.aboutLimits),
     h("ul", {}, t.limits.map((text) => h("li", {}, text))),
     h("h3", {}, t.aboutPrivacy),

@@ -78,7 +78,7 @@ function open(name, { push }) {
   frame();
   refresh();
   showSources(entries.findLast((entry) => entry.answer?.citations.length));
-  scroller.scrollTop = scroller.scrollHeight;
+  scroller.scrollTop = entries.length ? scroller.scrollHeight : 0;
 }
 
 window.addEventListener("popstate", () => {
@@ -288,6 +288,12 @@ function submit() {
   grow();
   if (replaced) remove(collection, replaced.id);
   send(question, replaced?.at);
+  readOn();
+}
+
+/** The focus goes to where the next question is typed; on a phone that would bring up its keyboard. */
+function readOn() {
+  (HAS_KEYS ? field : scroller).focus({ preventScroll: true });
 }
 
 async function send(question, at = Date.now()) {
@@ -372,7 +378,7 @@ function asTurns(entry) {
 
 function stop() {
   running?.stopper.stop();
-  field.focus();
+  readOn();
 }
 
 /** Says the finished answer once to a screen reader; streaming says nothing. */
@@ -417,7 +423,7 @@ conversation.addEventListener("click", (event) => {
   if (button.dataset.ask !== undefined) {
     if (running) return;
     send(button.dataset.ask);
-    field.focus({ preventScroll: true });
+    readOn();
     return;
   }
   const entry = entryOf(button);
@@ -436,7 +442,7 @@ function act(action, entry) {
     const last = entry === entries.at(-1);
     if (last) remove(collection, entry.id);
     send(entry.question, last ? entry.at : Date.now());
-    field.focus({ preventScroll: true });
+    readOn();
   } else if (action === "edit" && !running) {
     editing = entry;
     field.value = entry.question;

@@ -122,11 +122,11 @@ function card(citation, open) {
     { class: open ? "card open" : "card", "data-card": String(citation.n) },
     h("h3", { tabindex: "-1" }, title),
     citation.section && h("p", { class: "path" }, path(citation)),
-    open ? passage(citation, quote, range) : h("blockquote", { lang: citation.language }, ...render(quote, { headings: true })),
     h("p", { class: "facts" }, facts.join(" · ")),
     href
       ? h("p", { class: "open-page" }, h("a", { href, target: "_blank", rel: "noopener noreferrer" }, t.open, icon("out")))
       : h("p", { class: "address" }, citation.url),
+    open ? passage(citation, quote, range) : h("blockquote", { lang: citation.language }, ...render(quote, { headings: true })),
   );
 }
 

@@ -88,6 +88,7 @@ const WORDS = {
     aboutText: "Ask a blog, or interview a person from their Wikipedia page. Each sentence of an answer is checked against the passages that were read, and gets its footnote from the one that supports it; a sentence without support is held back. Below a threshold nothing is written by the model at all.",
     aboutCollections: "Collections",
     aboutModels: "Models",
+    aboutLabels: {},
     aboutLimits: "Limits",
     limits: [
       "A small language model on a processor: it can leave things out and put them clumsily. The footnote shows what the page says.",
@@ -186,6 +187,7 @@ const WORDS = {
     aboutText: "Pregunta a un blog o entrevista a una persona a partir de su página de Wikipedia. Cada frase de una respuesta se coteja con los pasajes leídos y recibe su nota del que la respalda; una frase sin respaldo se retiene. Por debajo de un umbral, el modelo no escribe nada.",
     aboutCollections: "Colecciones",
     aboutModels: "Modelos",
+    aboutLabels: { "Language model": "Modelo de lenguaje", Embedder: "Modelo de embeddings" },
     aboutLimits: "Límites",
     limits: [
       "Es un modelo de lenguaje pequeño en un procesador: puede omitir cosas y expresarlas con torpeza. La nota muestra lo que dice la página.",
