@@ -19,11 +19,11 @@ from tests.web.conftest import Site, until
 T = TypeVar("T")
 
 
-def session(site: Site, use: Callable[[ClientSession], Awaitable[T]], path: str = "") -> T:
+def session(url: str, use: Callable[[ClientSession], Awaitable[T]], path: str = "") -> T:
     """Connects, does something, leaves."""
 
     async def run() -> T:
-        address = f"{site.url}{path}/gradio_api/mcp/"
+        address = f"{url}{path}/gradio_api/mcp/"
         async with streamablehttp_client(address) as (read, write, _), ClientSession(
             read, write
         ) as client:  # fmt: skip
@@ -33,13 +33,13 @@ def session(site: Site, use: Callable[[ClientSession], Awaitable[T]], path: str 
     return asyncio.run(run())
 
 
-def call(site: Site, tool: str, **arguments: Any) -> CallToolResult:
-    return session(site, lambda client: client.call_tool(tool, arguments))
+def call(url: str, tool: str, **arguments: Any) -> CallToolResult:
+    return session(url, lambda client: client.call_tool(tool, arguments))
 
 
-def result(site: Site, tool: str, **arguments: Any) -> Any:
+def result(url: str, tool: str, **arguments: Any) -> Any:
     """What a tool gave, read as JSON."""
-    called = call(site, tool, **arguments)
+    called = call(url, tool, **arguments)
     (content,) = called.content
     assert isinstance(content, TextContent)
     assert not called.isError, content.text
@@ -47,7 +47,7 @@ def result(site: Site, tool: str, **arguments: Any) -> Any:
 
 
 def test_the_tools_are_described(site: Site) -> None:
-    listed = session(site, lambda client: client.list_tools())
+    listed = session(site.url, lambda client: client.list_tools())
     tools = {tool.name: tool for tool in listed.tools}
     assert list(tools) == ["ask", "search", "collections"]
     assert "verbatim quote" in (tools["ask"].description or "")
@@ -61,18 +61,20 @@ def test_the_tools_are_described(site: Site) -> None:
 
 
 def test_ask_gives_the_whole_answer_object(site: Site) -> None:
-    answer = result(site, "ask", question="How is the gate calibrated?")
+    answer = result(site.url, "ask", question="How is the gate calibrated?")
     assert (answer["outcome"], answer["stage"]) == ("answered", "done")
     assert [c["n"] for c in answer["citations"]] == [1, 2]
-    assert result(site, "ask", question="Who are you?", collection="people")["mode"] == "interview"
-    assert result(site, "ask", question="pizza")["outcome"] == "refused"
+    assert (
+        result(site.url, "ask", question="Who are you?", collection="people")["mode"] == "interview"
+    )
+    assert result(site.url, "ask", question="pizza")["outcome"] == "refused"
 
 
 def test_search_gives_hits_and_the_gate_s_verdict(site: Site) -> None:
-    found = result(site, "search", question="the gate", k=7)
+    found = result(site.url, "search", question="the gate", k=7)
     assert (found["passes"], found["k"], found["collection"]) == (True, 7, "blog")
     assert found["hits"][0]["title"] == "Choosing a threshold that means something"
-    assert result(site, "search", question="pizza")["passes"] is False
+    assert result(site.url, "search", question="pizza")["passes"] is False
 
 
 @pytest.mark.parametrize(
@@ -80,12 +82,12 @@ def test_search_gives_hits_and_the_gate_s_verdict(site: Site) -> None:
     [({"question": " "}, "no question"), ({"question": "x", "collection": "nope"}, "nope")],
 )
 def test_a_wrong_search_is_told_in_a_sentence(site: Site, arguments: dict, said: str) -> None:
-    called = call(site, "search", **arguments)
+    called = call(site.url, "search", **arguments)
     (content,) = called.content
     assert called.isError
     assert isinstance(content, TextContent)
     assert said in content.text
-    assert result(site, "search", question="the gate")["passes"]
+    assert result(site.url, "search", question="the gate")["passes"]
 
 
 def test_an_agent_waits_its_turn_like_a_reader(site: Site) -> None:
@@ -93,7 +95,7 @@ def test_an_agent_waits_its_turn_like_a_reader(site: Site) -> None:
     with httpx.stream("GET", f"{site.url}/gradio_api/call/ask/{sent.json()['event_id']}") as reader:
         lines = reader.iter_lines()
         until(lambda: site.answerer.running == 1)
-        assert result(site, "ask", question="hello")["outcome"] == "greeting"
+        assert result(site.url, "ask", question="hello")["outcome"] == "greeting"
         assert any("complete" in line for line in lines)
     assert site.answerer.most_running == 1
 
@@ -104,16 +106,16 @@ def test_a_false_host_name_leads_nowhere(site: Site) -> None:
     headers = {"Host": "elsewhere.invalid", "Accept": "application/json, text/event-stream"}
     answer = httpx.post(f"{site.url}/gradio_api/mcp/", json=body, headers=headers)
     assert "greeting" in answer.text
-    assert result(site, "ask", question="hello")["outcome"] == "greeting"
+    assert result(site.url, "ask", question="hello")["outcome"] == "greeting"
 
 
 def test_it_works_behind_a_path_prefix(site: Site) -> None:
     site.stop()
     site.settings = replace(site.settings, root_path="/app")
     site.start()
-    tools = session(site, lambda client: client.list_tools(), path="/app")
+    tools = session(site.url, lambda client: client.list_tools(), path="/app")
     assert len(tools.tools) == 3
-    assert result(site, "ask", question="hello")["outcome"] == "greeting"
+    assert result(site.url, "ask", question="hello")["outcome"] == "greeting"
 
 
 def test_it_can_be_switched_off(site: Site) -> None:
