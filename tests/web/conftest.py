@@ -120,7 +120,7 @@ def visit(browser: Browser, site: Site) -> Iterator[Callable[..., Page]]:
             )
             contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(10_000)
+        page.set_default_timeout(30_000)
         if not may_fail:
             page.on("console", lambda m: faults.append(m.text) if m.type == "error" else None)
         page.on("pageerror", lambda error: faults.append(str(error)))

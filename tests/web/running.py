@@ -31,7 +31,7 @@ class RunningApp:
         """Returns once it says that it is ready."""
         command = [sys.executable, "app.py", "--port", str(self.port)]
         self.process = subprocess.Popen(command, cwd=ROOT, env=self._environment)
-        end = time.monotonic() + 120
+        end = time.monotonic() + 300
         while not self._is_ready():
             assert self.process.poll() is None, "app.py ended"
             assert time.monotonic() < end, "app.py isn't ready"

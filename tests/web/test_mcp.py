@@ -104,7 +104,7 @@ def test_a_false_host_name_leads_nowhere(site: Site) -> None:
     body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call",
             "params": {"name": "ask", "arguments": {"question": "hello"}}}  # fmt: skip
     headers = {"Host": "elsewhere.invalid", "Accept": "application/json, text/event-stream"}
-    answer = httpx.post(f"{site.url}/gradio_api/mcp/", json=body, headers=headers)
+    answer = httpx.post(f"{site.url}/gradio_api/mcp/", json=body, headers=headers, timeout=60)
     assert "greeting" in answer.text
     assert result(site.url, "ask", question="hello")["outcome"] == "greeting"
 

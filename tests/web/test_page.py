@@ -153,8 +153,8 @@ def test_a_quote_that_its_passage_lacks_is_not_called_verbatim(visit: Visit, sit
     ask(page, f"hostile {HOSTILE}")
     page.locator(".marker").click()
     expect(page.locator(".card.open .facts")).to_contain_text("word for word")
-    kept = json.loads(page.evaluate("localStorage.getItem('footnote/conversation/blog')"))
-    kept["entries"][0]["answer"]["citations"][0]["quote"] = "made up"
+    kept = only_entry(page)
+    kept["answer"]["citations"][0]["quote"] = "made up"
     store(page, kept)
     page.reload()
     page.locator(".marker").click()
@@ -165,8 +165,8 @@ def test_a_quote_that_its_passage_lacks_is_not_called_verbatim(visit: Visit, sit
 def test_a_marker_without_a_source_stays_text_and_one_behind_code_works(visit: Visit) -> None:
     page = visit()
     ask(page, "hello")
-    kept = json.loads(page.evaluate("localStorage.getItem('footnote/conversation/blog')"))
-    kept["entries"][0]["answer"] |= {
+    kept = only_entry(page)
+    kept["answer"] |= {
         "answer": "One. [1] Nine. [9]\n```python\nw[1]\n``` [1] After the code. [1]",
         "citations": [asdict(citation(1))],
     }
@@ -490,23 +490,58 @@ def test_many_tabs_wait_with_a_word_leave_room_for_another_and_are_all_answered(
 
 def test_a_tab_that_died_leaves_no_spinner(visit: Visit) -> None:
     page = visit()
-    dead = {"id": "x", "rev": 1, "at": 1, "question": "Q?", "state": "waiting", "answer": None,
+    dead = {"id": "x", "at": 1, "question": "Q?", "state": "waiting", "answer": None,
             "beat": time.time() * 1000 - 60_000}  # fmt: skip
-    store(page, {"cleared": 0, "entries": [dead]})
+    store(page, dead)
     page.reload()
     expect(page.locator(".notice.broken")).to_be_visible()
 
 
-@pytest.mark.parametrize("kept", ["{", "[]", "7", '{"entries": [1, null, {"id": 3}]}'])
+@pytest.mark.parametrize("kept", ["{", "[]", "7", "null", '{"id": 3}', '{"id": "x", "at": 1}'])
 def test_a_store_that_is_not_ours_is_an_empty_conversation(visit: Visit, kept: str) -> None:
     page = visit()
-    page.evaluate("kept => localStorage.setItem('footnote/conversation/blog', kept)", kept)
+    page.evaluate("kept => localStorage.setItem('footnote/conversation/blog/x', kept)", kept)
     page.reload()
     expect(page.locator(".welcome")).to_be_visible()
 
 
-def store(page: Page, value: Any) -> None:
-    page.evaluate("v => localStorage.setItem('footnote/conversation/blog', v)", json.dumps(value))
+def store(page: Page, entry: dict[str, Any]) -> None:
+    """Puts an entry of the blog's conversation into the browser's storage."""
+    page.evaluate(
+        "([id, v]) => localStorage.setItem(`footnote/conversation/blog/${id}`, v)",
+        [entry["id"], json.dumps(entry)],
+    )
+
+
+def only_entry(page: Page) -> dict[str, Any]:
+    """What the browser keeps of a conversation of one question."""
+    (kept,) = page.evaluate(
+        "Object.keys(localStorage).filter((key) => key.startsWith('footnote/conversation/blog/'))"
+        ".map((key) => JSON.parse(localStorage[key]))"
+    )
+    return kept
+
+
+def test_tabs_that_write_at_once_undo_nothing_of_each_other(visit: Visit) -> None:
+    page = visit()
+    kept = page.evaluate(
+        """async () => {
+          const store = await import("./page/store.js");
+          store.save("t", { id: "a", at: 1, question: "A", state: "done" });
+          store.save("t", { id: "b", at: 2, question: "B", state: "waiting" });
+          store.save("t", { id: "a", at: 1, question: "A", state: "done", verdict: "up" });
+          store.save("t", { id: "b", at: 2, question: "B", state: "done" });
+          const both = store.load("t").map((one) => `${one.id} ${one.state} ${one.verdict ?? ""}`);
+          const undo = store.clear("t");
+          store.save("t", { id: "b", at: 2, question: "B", state: "done" });
+          const none = store.load("t").length;
+          undo();
+          for (let i = 0; i < 205; i += 1) store.save("t", { id: `n${i}`, at: 10 + i, question: "Q" });
+          const many = store.load("t");
+          return [both, none, many.length, many.at(-1).id];
+        }"""
+    )
+    assert kept == [["a done up", "b done "], 0, 200, "n204"]
 
 
 def test_each_collection_has_its_conversation_and_back_returns(visit: Visit) -> None:

@@ -1,10 +1,12 @@
-// Keeps conversations in the browser, one per collection, shared by its tabs.
+// Keeps conversations in the browser, one per collection, shared by its tabs. Each entry has its own
+// key, so that two tabs that write at the same moment never undo each other's.
 //
-// An entry is {id, rev, at, question, state, answer, beat}. States: "waiting" (a tab is getting
+// An entry is {id, at, question, state, answer, beat}. States: "waiting" (a tab is getting
 // the answer), "done", "stopped" (by the reader), "broken" (the connection or the page ended).
 // A waiting entry whose `beat` is old belongs to a tab that is gone.
 
 const PREFIX = "footnote/conversation/";
+const CLEARED = "footnote/cleared/";
 const KEEP = 200;
 export const BEAT_MS = 1000;
 const DEAD_MS = 6000;
@@ -34,49 +36,65 @@ export function recall(key) {
 /** The entries of a collection, oldest first; those that a dead tab left are "broken". */
 export function load(collection) {
   const now = Date.now();
-  return read(collection).entries.map((entry) =>
+  return [...stored(collection).values()].map((entry) =>
     entry.state === "waiting" && now - entry.beat > DEAD_MS ? { ...entry, state: "broken" } : entry,
   );
 }
 
-/** Adds or changes one entry; what other tabs wrote meanwhile stays. */
+/** Adds or changes one entry. What was cleared meanwhile doesn't come back. */
 export function save(collection, entry) {
-  entry.rev = (entry.rev ?? 0) + 1;
   entry.beat = Date.now();
-  const { cleared, entries } = read(collection);
-  if (entry.at <= cleared) return;
-  const others = entries.filter((other) => other.id !== entry.id);
-  const all = [...others, entry].sort((a, b) => a.at - b.at).slice(-KEEP);
-  while (!remember(PREFIX + collection, JSON.stringify({ cleared, entries: all })) && all.length > 1) all.shift();
+  if (entry.at <= Number(recall(CLEARED + collection) ?? 0)) return;
+  const others = [...stored(collection).keys()].filter((key) => key !== keyOf(collection, entry.id));
+  while (others.length >= KEEP) remember(others.shift(), null);
+  while (!remember(keyOf(collection, entry.id), JSON.stringify(entry)) && others.length) remember(others.shift(), null);
 }
 
 export function remove(collection, id) {
-  const { cleared, entries } = read(collection);
-  remember(PREFIX + collection, JSON.stringify({ cleared, entries: entries.filter((entry) => entry.id !== id) }));
+  remember(keyOf(collection, id), null);
 }
 
 /** Empties a conversation and returns what undoes it. */
 export function clear(collection) {
-  const before = recall(PREFIX + collection);
-  remember(PREFIX + collection, JSON.stringify({ cleared: Date.now(), entries: [] }));
-  return () => remember(PREFIX + collection, before);
+  const entries = [...stored(collection)];
+  const before = recall(CLEARED + collection);
+  remember(CLEARED + collection, String(Date.now()));
+  for (const [key] of entries) remember(key, null);
+  return () => {
+    remember(CLEARED + collection, before);
+    for (const [key, entry] of entries) remember(key, JSON.stringify(entry));
+  };
 }
 
 /** Calls back when another tab changed a conversation. */
 export function watch(changed) {
   window.addEventListener("storage", (event) => {
-    if (event.key?.startsWith(PREFIX)) changed(event.key.slice(PREFIX.length));
+    if (event.key?.startsWith(PREFIX)) changed(event.key.slice(PREFIX.length, event.key.lastIndexOf("/")));
   });
 }
 
-function read(collection) {
-  const empty = { cleared: 0, entries: [] };
+const keyOf = (collection, id) => `${PREFIX}${collection}/${id}`;
+
+/** The whole entries by key, oldest first; what isn't ours is passed over. */
+function stored(collection) {
+  const prefix = keyOf(collection, "");
+  const found = keys().filter((key) => key.startsWith(prefix)).map((key) => [key, read(key)]);
+  return new Map(found.filter(([, entry]) => entry).sort(([, a], [, b]) => a.at - b.at));
+}
+
+function keys() {
   try {
-    const value = JSON.parse(recall(PREFIX + collection) ?? "null");
-    if (!Array.isArray(value?.entries)) return empty;
-    const whole = (entry) => typeof entry?.id === "string" && typeof entry.question === "string" && typeof entry.at === "number";
-    return { cleared: Number(value.cleared) || 0, entries: value.entries.filter(whole) };
+    return Object.keys(localStorage);
   } catch {
-    return empty; // not ours, or from a version that wrote it differently
+    return [...memory.keys()];
+  }
+}
+
+function read(key) {
+  try {
+    const entry = JSON.parse(recall(key));
+    return typeof entry?.id === "string" && typeof entry.question === "string" && typeof entry.at === "number" ? entry : null;
+  } catch {
+    return null;
   }
 }
