@@ -10,8 +10,6 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -43,7 +41,8 @@ class RunningApp:
         self.process.wait(10)
 
     def stop(self) -> None:
-        """As it is told to end."""
+        """As it is told to end, even where a failed test left it frozen."""
+        self.thaw()
         self.process.terminate()
         self.process.wait(20)
 
@@ -54,15 +53,6 @@ class RunningApp:
     def thaw(self) -> None:
         """It goes on."""
         self.process.send_signal(signal.SIGCONT)
-
-    @contextmanager
-    def frozen(self) -> Iterator[None]:
-        """Frozen while in it, whatever happens there."""
-        self.freeze()
-        try:
-            yield
-        finally:
-            self.thaw()
 
     def _is_ready(self) -> bool:
         try:

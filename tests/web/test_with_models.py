@@ -225,6 +225,161 @@ def test_everything_that_is_offered_next_is_answered_and_nothing_twice(app: Runn
     client = Client(app.url, verbose=False)
     for collection, question in (("blog", INSIDE), ("blog", "¿Qué es un entorno virtual?")):
         history: list[dict[str, str]] = []
+        asked = [question]
+        for _ in range(4):
+            answer = client.predict(asked[-1], collection, history, api_name="/ask")
+            assert answer["outcome"] == "answered", asked[-1]
+            assert not set(answer["suggestions"]) & set(asked)
+            history += [
+                {"role": "user", "content": asked[-1]},
+                {"role": "assistant", "content": answer["answer"]},
+            ]
+            if not answer["suggestions"]:
+                break
+            asked.append(answer["suggestions"][0])
+        assert len(asked) > 2
+
+
+def test_a_follow_up_tells_what_was_searched(visit: Visit) -> None:
+    page = visit()
+    put(page, "Who developed BM25?")
+    entry = put(page, "When was it?")
+    expect(entry.locator(".searched")).to_contain_text("Who developed BM25? When was it?")
+
+
+def test_a_conversation_is_stopped_edited_copied_judged_exported_and_cleared(
+    visit: Visit, app: RunningApp, home: Path, tmp_path: Path
+) -> None:
+    page = visit()
+    count = in_mid_answer(page, app)
+    page.click("#stop")
+    expect(page.locator(".entry").last.locator(".notice.stopped")).to_be_visible()
+    app.thaw()
+    page.locator(".notice button").click()
+    entry = answered(page)
+    expect(page.locator(".entry")).to_have_count(count)
+    expect(entry.locator(".marker").first).to_be_visible()
+    entry.locator("[data-action=edit]").click()
+    expect(page.locator("#question")).to_have_value(LONG)
+    entry = put(page, "What is BM25?")
+    expect(page.locator(".entry")).to_have_count(count)
+    entry.locator("[data-action=copy]").click()
+    expect(page.locator("#toast")).to_contain_text("Copied")
+    assert "[^1]: " in page.evaluate("navigator.clipboard.readText()")
+    entry.locator("[data-action=link]").click()
+    link = page.evaluate("navigator.clipboard.readText()")
+    entry.locator("[data-action=up]").click()
+    page.fill(".comment input", "just so")
+    page.keyboard.press("Enter")
+    expect(entry.locator("[data-action=up]")).to_have_attribute("aria-pressed", "true")
+    kept = json.loads((home / "feedback.jsonl").read_text().splitlines()[-1])
+    assert (kept["question"], kept["comment"]) == ("What is BM25?", "just so")
+    with page.expect_download() as download:
+        page.click("#export")
+    download.value.save_as(tmp_path / "out.md")
+    exported = (tmp_path / "out.md").read_text()
+    assert "## What is BM25?" in exported
+    assert f"[^{count}-1]: " in exported
+    page.click("#clear")
+    expect(page.locator(".welcome")).to_be_visible()
+    page.click("#toast button")
+    expect(page.locator(".entry")).to_have_count(count)
+    filled = visit(link.removeprefix(app.url))
+    expect(filled.locator("#question")).to_have_value("What is BM25?")
+    expect(filled.locator(".welcome")).to_be_visible()
+
+
+def test_each_collection_keeps_its_conversation_and_the_back_button_returns(visit: Visit) -> None:
+    page = visit()
+    put(page, INSIDE)
+    page.click("#collections button:has-text('Ada Lovelace')")
+    expect(page.locator(".welcome h2")).to_have_text("Ada Lovelace")
+    put(page, "Who was your first tutor?")
+    page.go_back()
+    expect(page.locator(".asked")).to_contain_text(INSIDE)
+    expect(page.locator(".entry")).to_have_count(1)
+    page.go_forward()
+    expect(page.locator(".asked")).to_contain_text("first tutor")
+    page.goto("about:blank")
+    page.go_back()
+    expect(page.locator(".asked")).to_contain_text("first tutor")
+    expect(page.locator(".stage")).to_have_count(0)
+    page.click("#about-button")
+    for text in ("Qwen", "Apache-2.0", "e5-small", "pages", "Nothing leaves this machine"):
+        expect(page.locator("#about")).to_contain_text(text)
+
+
+def in_mid_answer(page: Page, app: RunningApp) -> int:
+    """Asks until the server could be frozen while it writes; the number of entries then."""
+    for count in range(1, 12):
+        ask(page, LONG, wait=False)
+        entry = page.locator(".entry").nth(count - 1)
+        page.wait_for_function(
+            "i => { const e = document.querySelectorAll('.entry')[i]; return e && "
+            "(e.querySelector('.marker, .draft') || !e.querySelector('.stage')) }",
+            arg=count - 1,
+            timeout=PATIENCE,
+        )
+        app.freeze()
+        page.wait_for_timeout(500)  # what was sent before arrives
+        if entry.locator(".stage").count():
+            return count
+        app.thaw()
+        answered(page)
+    raise AssertionError("the server was never caught in mid-answer")
+
+
+def test_a_server_that_dies_in_mid_answer_loses_nothing(visit: Visit, app: RunningApp) -> None:
+    page = visit(may_fail=True)
+    count = in_mid_answer(page, app)
+    app.kill()
+    entry = page.locator(".entry").last
+    expect(entry.locator(".notice.broken")).to_contain_text("Your conversation is kept")
+    expect(page.locator(".stage")).to_have_count(0)
+    ask(page, "while it is away", wait=False)
+    expect(page.locator(".entry").last).to_contain_text("The server can’t be reached")
+    app.start()
+    page.reload()
+    expect(page.locator(".entry")).to_have_count(count + 1)
+    page.locator(".entry").last.locator("[data-action=edit]").click()
+    expect(put(page, INSIDE).locator(".marker").first).to_be_visible()
+    page.locator(".entry").nth(count - 1).locator(".notice button").click()
+    page.wait_for_selector("#send", timeout=PATIENCE)
+    expect(page.locator(".notice")).to_have_count(1)
+    expect(page.locator(".stage")).to_have_count(0)
+
+
+def test_a_reload_in_mid_answer_loses_and_doubles_nothing(visit: Visit, app: RunningApp) -> None:
+    page = visit()
+    put(page, INSIDE)
+    ask(page, LONG, wait=False)
+    page.locator(".entry").nth(1).locator(".stage").wait_for()
+    page.reload()
+    page.wait_for_selector(".entry")
+    expect(page.locator(".entry")).to_have_count(2)
+    expect(page.locator(".stage")).to_have_count(0)
+    entry = page.locator(".entry").last
+    expect(entry.locator(".notice.broken, .marker").first).to_be_visible()
+    entry.locator("[data-action=retry]").last.click()
+    entry = answered(page)
+    expect(page.locator(".entry")).to_have_count(2)
+    expect(entry.locator(".marker").first).to_be_visible()
+    client = Client(app.url, verbose=False)
+    assert client.predict("hello", api_name="/ask")["outcome"] == "greeting"
+
+
+def test_two_tabs_share_a_conversation_and_four_are_all_answered(visit: Visit) -> None:
+    tabs = [visit()]
+    tabs += [visit(context=tabs[0].context) for _ in range(3)]
+    watch_stages(tabs[3])
+    questions = [INSIDE, "What is BM25?", "What is FAISS?", "What is mojibake?"]
+    for tab, question in zip(tabs, questions, strict=True):
+        ask(tab, question, wait=False)
+    for tab in tabs:
+        tab.wait_for_selector("#send", timeout=PATIENCE)
+    for tab in tabs:
+        expect(tab.locator(".entry")).to_have_count(4)
+        expect(tab.locator(".stage")).to_have_count(0)
         ends = [re.compile(f"{re.escape(question)}$") for question in questions]
         expect(tab.locator(".asked")).to_have_text(ends)
     assert any("place" in stage or "other tab" in stage for stage in tabs[3].evaluate("stages"))
