@@ -26,9 +26,8 @@ QUESTIONS = {
 OPENERS = {"en": ["What topics does this blog cover?"], "es": ["¿De qué trata este blog?"]}
 
 
-def suggester(**changes: object) -> Suggester:
-    manifest = {"questions": QUESTIONS, "suggestions": OPENERS, **changes}
-    return Suggester(stored(CHUNKS, **manifest))
+def suggester(questions: object = QUESTIONS, suggestions: object = OPENERS) -> Suggester:
+    return Suggester(stored(CHUNKS, questions=questions, suggestions=suggestions))
 
 
 def cites(page: str) -> list[Citation]:
