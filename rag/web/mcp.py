@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from typing import Any
 
 import gradio as gr
@@ -17,6 +18,7 @@ def prepare_mcp(blocks: gr.Blocks, address: str) -> None:
     """
     from mcp.types import TextContent
 
+    logging.getLogger("mcp").setLevel(logging.WARNING)  # it tells of every request
     server: Any = blocks.mcp_server_obj
     server._local_url = address
 
