@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -30,7 +31,9 @@ def session(url: str, use: Callable[[ClientSession], Awaitable[T]], path: str = 
             await client.initialize()
             return await use(client)
 
-    return asyncio.run(run())
+    # In a thread of its own: a browser of the same tests has an event loop in this one.
+    with ThreadPoolExecutor(1) as threads:
+        return threads.submit(lambda: asyncio.run(run())).result()
 
 
 def call(url: str, tool: str, **arguments: Any) -> CallToolResult:
