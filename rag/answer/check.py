@@ -122,6 +122,7 @@ class Checker:
         ]
         self._wanted = wanted(query or question)
         self._said: list[frozenset[str]] = []
+        self._shown: list[str] = []
         self._repeated = 0
 
     @property
@@ -179,8 +180,20 @@ class Checker:
                 return Unsupported("true, but beside the question")
             if not self._said and not self._wanted.met_by(support.quote):
                 return Unsupported(f"names no {', '.join(sorted(self._wanted.kinds))}")
+        support = self._without_what_was_said(support)
         self._said.append(stems)
+        self._shown.append(support.quote)
         return support
+
+    def _without_what_was_said(self, support: Support) -> Support:
+        """A quote that takes along the sentence before it, without that one when it was just shown."""
+        if support.shown != support.quote:
+            return support
+        quote = support.quote
+        for said in self._shown:
+            if len(said) < len(quote):
+                quote = quote.removeprefix(said).lstrip()
+        return replace(support, quote=quote, shown=quote)
 
     def _is_about_the_question(self, support: Support) -> bool:
         """Whether a fair share of the question's words stands in the quote or the headings above it."""

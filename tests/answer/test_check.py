@@ -68,6 +68,15 @@ def test_the_passages_own_words_are_shown_whatever_the_model_made_of_them(
     assert support.shown == support.quote == shown
 
 
+def test_a_sentence_that_leans_on_the_one_just_shown_doesnt_repeat_it() -> None:
+    check = checker("What does k1 do, and does the order of words matter?")
+    first = check.check("The parameter k1 sets how quickly repeated words stop counting.")
+    second = check.check("It does not look at the order of words.")
+    assert isinstance(first, Support)
+    assert isinstance(second, Support)
+    assert second.shown == "It does not look at the order of words."
+
+
 def test_in_another_language_the_models_sentence_is_shown_with_the_quote() -> None:
     piece = chunk("BM25 cuenta palabras compartidas. No mira el orden.", "bm25", "es")
     vectors = ENCODER.encode_passages([piece.text[a:b] for a, b in piece.sentences])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 
 from rag.answer.check import Checker, Support, Unsupported
 from rag.ingest.first_person.spanish_verbs import preterite
@@ -43,7 +42,6 @@ class VoiceChecker(Checker):
         self._outside = frozenset([*own, *names])
         self._spanish = language == "es"
         self._told = " ".join(p.chunk.text for p in passages)
-        self._shown: list[str] = []
 
     def may_go_on(self, draft: str) -> bool:
         """Whether a sentence that is still being written could yet hold."""
@@ -54,18 +52,7 @@ class VoiceChecker(Checker):
         found = super().check(sentence)
         if isinstance(found, Support) and (word := self._breaks(found.shown, found.quote)):
             return Unsupported(f"“{word}” is out of the subject's voice")
-        return self._without_what_was_said(found) if isinstance(found, Support) else found
-
-    def _without_what_was_said(self, support: Support) -> Support:
-        """A quote that takes along the sentence before it, without that one when it was just shown."""
-        quote = support.quote
-        for said in self._shown:
-            if len(said) < len(quote):
-                quote = quote.removeprefix(said).lstrip()
-        self._shown.append(quote)
-        if quote == support.quote or support.shown != support.quote:
-            return support
-        return replace(support, quote=quote, shown=quote)
+        return found
 
     def _breaks(self, sentence: str, quote: str) -> str | None:
         """The first word that isn't the subject's own."""
