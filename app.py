@@ -2,13 +2,13 @@
 
 import argparse
 import importlib
-import logging
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
+from rag import logs
 from rag.search.stores import open_store
 from rag.settings import Settings
 from rag.types import FootnoteError
@@ -25,10 +25,10 @@ def main() -> int:
     parser.add_argument("--share", action="store_true", help="also open a public link for 72 hours")
     parser.add_argument("--collection", help="the collection that opens first")
     options = parser.parse_args()
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     try:
         given = {k: v for k, v in vars(options).items() if v is not None and k != "share"}
         settings = replace(Settings.from_environment(), **given)
+        logs.set_up(settings.log_format)
         listener = bind(settings)  # a port in use is said before the models are loaded
         if not open_store(settings).names():
             # In a process of its own: building needs memory and libraries that serving doesn't.

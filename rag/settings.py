@@ -6,11 +6,12 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, cast, get_args
+from typing import Any, Literal, cast, get_args
 
 from rag.types import FootnoteError
 
 ModelSource = Literal["auto", "local", "hub", "packages"]
+LogFormat = Literal["text", "json"]
 
 
 @dataclass(frozen=True)
@@ -66,16 +67,27 @@ class Settings:
     feedback_file: Path | None = None
     """Where readers' thumbs are kept; None shows no thumbs."""
 
+    # limits and what the log says
+    max_history_chars: int = 100_000
+    max_request_bytes: int = 1_000_000
+    max_waiting: int = 64
+    """Questions in the queue; a further one is turned away at once."""
+    questions_per_minute: int | None = None
+    """Of one client; 0 for any number; None for 30, and any number from this machine itself."""
+    client_header: str | None = None
+    """The header in which the proxy says who asks; None trusts none."""
+    proxy_hops: int = 1
+    """How many proxies add an address to that header."""
+    log_format: LogFormat = "text"
+    log_questions: bool = False
+
     @classmethod
     def from_environment(cls, env: Mapping[str, str] = os.environ) -> Settings:
         """Reads `RAG_*`, `HOST`, `PORT`, `HF_ENDPOINT` and `XDG_CACHE_HOME`.
 
         Raises FootnoteError that names the variable and what it may be.
         """
-        source = env.get("RAG_MODEL_SOURCE", "auto")
-        if source not in get_args(ModelSource):
-            choices = ", ".join(get_args(ModelSource))
-            raise FootnoteError(f"RAG_MODEL_SOURCE is {source!r}; it may be one of {choices}.")
+        source = _choice(env, "RAG_MODEL_SOURCE", "auto", ModelSource)
         return cls(
             model_source=cast(ModelSource, source),
             llm=env.get("RAG_LLM") or None,
@@ -103,6 +115,16 @@ class Settings:
             root_path=(env.get("RAG_ROOT_PATH") or cls.root_path).rstrip("/"),
             mcp=_switch(env, "RAG_MCP", cls.mcp),
             feedback_file=Path(env["RAG_FEEDBACK_FILE"]) if env.get("RAG_FEEDBACK_FILE") else None,
+            max_history_chars=_number(env, "RAG_MAX_HISTORY_CHARS", cls.max_history_chars, low=1),
+            max_request_bytes=_number(env, "RAG_MAX_REQUEST_BYTES", cls.max_request_bytes, low=100),
+            max_waiting=_number(env, "RAG_MAX_WAITING", cls.max_waiting, low=1),
+            questions_per_minute=_number(env, "RAG_QUESTIONS_PER_MINUTE", 0, low=0)
+            if env.get("RAG_QUESTIONS_PER_MINUTE")
+            else None,
+            client_header=env.get("RAG_CLIENT_HEADER") or None,
+            proxy_hops=_number(env, "RAG_PROXY_HOPS", cls.proxy_hops, low=1),
+            log_format=cast(LogFormat, _choice(env, "RAG_LOG_FORMAT", cls.log_format, LogFormat)),
+            log_questions=_choice(env, "RAG_LOG_QUESTIONS", "no", Literal["yes", "no"]) == "yes",
         )
 
 
@@ -146,6 +168,15 @@ def _switch(env: Mapping[str, str], name: str, default: bool) -> bool:
     if text not in (None, "", "0", "1"):
         raise FootnoteError(f"{name} is {text!r}; it must be 0 or 1.")
     return text == "1" if text else default
+
+
+def _choice(env: Mapping[str, str], name: str, default: str, kind: Any) -> str:
+    """One of the words of a `Literal`."""
+    value = env.get(name) or default
+    if value not in get_args(kind):
+        choices = ", ".join(get_args(kind))
+        raise FootnoteError(f"{name} is {value!r}; it may be one of {choices}.")
+    return value
 
 
 def _number(env: Mapping[str, str], name: str, default: int, *, low: int) -> int:

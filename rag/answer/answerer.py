@@ -150,6 +150,13 @@ class Answerer:
         chosen = self._collections[name]
         return retrieve(query, chosen.searcher, chosen.gate, self._settings.passages, k)
 
+    def check(self) -> None:
+        """Searches and generates a token. Raises whatever keeps it from answering."""
+        for collection in list(self._collections.values())[:1]:
+            collection.searcher.search("check", 1, collection.info.language)
+        for _ in self._llm.generate([Message("user", "Hello")], max_tokens=1):
+            pass
+
     def ask(
         self, question: str, collection: str | None = None, history: Sequence[Turn] | None = None
     ) -> Answer:

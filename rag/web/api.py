@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import logging
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator
 from typing import Any
 
 import gradio as gr
@@ -11,28 +10,10 @@ from gradio.block_function import BlockFunction
 from gradio.state_holder import SessionState
 
 from rag.settings import Settings
-from rag.types import Answer, CollectionInfo, FootnoteError, Language
-from rag.web.history import read_history
+from rag.types import FootnoteError
+from rag.web.asking import Asking
 from rag.web.protocol import Answerer
-from rag.web.streaming import stream_latest
-
-log = logging.getLogger(__name__)
-
-MAX_WAITING = 64
-"""Questions in the queue; a further one is turned away at once."""
-
-EMPTY = {
-    "en": "There was no question. Please send one as text.",
-    "es": "No había ninguna pregunta. Envía una en forma de texto.",
-}
-BAD_COLLECTION = {
-    "en": "The collection must be given by its name. These can be asked: {names}.",
-    "es": "La colección se indica por su nombre. Se puede preguntar a: {names}.",
-}
-FAILED = {
-    "en": "The answer broke off because of a fault here. The next question will work.",
-    "es": "La respuesta se interrumpió por un fallo nuestro. La próxima pregunta funcionará.",
-}
+from rag.web.visit import KEY, Visit
 
 
 class Blocks(gr.Blocks):
@@ -55,14 +36,17 @@ class Blocks(gr.Blocks):
         )
 
 
-def build_blocks(answerer: Answerer, settings: Settings) -> gr.Blocks:
+def build_blocks(asking: Asking, answerer: Answerer, settings: Settings) -> gr.Blocks:
     """Gradio's application: three endpoints and no components; the page is its own client.
 
     Their docstrings are what the API's and the MCP server's users read.
     """
 
     async def ask(
-        question: str, collection: str | None = None, history: list | None = None
+        question: str,
+        collection: str | None = None,
+        history: list | None = None,
+        request: gr.Request | None = None,
     ) -> AsyncIterator[dict[str, Any]]:
         """Answer a question from the passages of a collection. Each sentence has a marker [n] of
         the citation that supports it, with a verbatim quote; what the passages don't say is refused.
@@ -72,26 +56,15 @@ def build_blocks(answerer: Answerer, settings: Settings) -> gr.Blocks:
             collection: the name of a collection; without it the default one is asked
             history: earlier messages, oldest first: {"role": "user" | "assistant", "content"}
         """
-        problem = _problem(answerer, settings, question, collection)
-        if problem:
-            yield problem.as_json()
-            return
-        turns = read_history(history)
-        last: Answer | None = None
+        async for answer in asking.answer(question, collection, history, _visit(request)):
+            yield answer.as_json()
 
-        def produce(stop: Callable[[], bool]) -> Iterator[Answer]:
-            return answerer.stream(question, collection or None, turns, stop)
-
-        try:
-            async for last in stream_latest(produce):
-                yield last.as_json()
-        except Exception:
-            # A fault of ours: the log gets the traceback, the reader a sentence, and the queue
-            # goes on with the next question.
-            log.exception("The answer to %r failed", question)
-            yield _error(answerer, settings, question, collection, FAILED, last).as_json()
-
-    def search(question: str, collection: str | None = None, k: int = 5) -> dict[str, Any]:
+    def search(
+        question: str,
+        collection: str | None = None,
+        k: int = 5,
+        request: gr.Request | None = None,
+    ) -> dict[str, Any]:
         """Find the passages of a collection that are nearest to a question, without an answer:
         each with its scores, and whether the question would be answered from them (`passes`).
 
@@ -100,7 +73,7 @@ def build_blocks(answerer: Answerer, settings: Settings) -> gr.Blocks:
             collection: the name of a collection; without it the default one is searched
             k: how many passages, at most 50
         """
-        problem = _problem(answerer, settings, question, collection)
+        problem = asking.turned_away(question, collection, None, _visit(request))
         if problem:
             raise _refused(problem.answer)
         count = k if isinstance(k, int) else 5
@@ -117,7 +90,7 @@ def build_blocks(answerer: Answerer, settings: Settings) -> gr.Blocks:
         gr.api(ask, api_name="ask", concurrency_limit=1)
         gr.api(search, api_name="search", concurrency_limit=1)
         gr.api(collections, api_name="collections", concurrency_limit=None)
-    blocks.queue(max_size=MAX_WAITING)
+    blocks.queue(max_size=settings.max_waiting, api_open=False)
     return blocks
 
 
@@ -126,40 +99,12 @@ def endpoint_index(blocks: gr.Blocks, name: str) -> int:
     return next(index for index, fn in blocks.fns.items() if fn.api_name == name)
 
 
+def _visit(request: gr.Request | None) -> Visit:
+    """What the door noted of the request that a call came with."""
+    found = request.request.scope.get(KEY) if request and request.request else None
+    return found or Visit()
+
+
 def _refused(text: str) -> gr.Error:
     """What a caller reads; the log needs no traceback of it."""
     return gr.Error(text, print_exception=False)
-
-
-def _problem(
-    answerer: Answerer, settings: Settings, question: Any, collection: Any
-) -> Answer | None:
-    if not isinstance(question, str) or not question.strip():
-        return _error(answerer, settings, question, collection, EMPTY)
-    if collection is not None and not isinstance(collection, str):
-        return _error(answerer, settings, question, collection, BAD_COLLECTION)
-    return None
-
-
-def _error(
-    answerer: Answerer,
-    settings: Settings,
-    question: Any,
-    collection: Any,
-    texts: dict[str, str],
-    partial: Answer | None = None,
-) -> Answer:
-    infos = answerer.collections()
-    name = collection if isinstance(collection, str) and collection else settings.collection
-    info: CollectionInfo | None = next((i for i in infos if i.name == name), None)
-    language: Language = partial.language if partial else info.language if info else "en"
-    typed = question if isinstance(question, str) else ""
-    return Answer(
-        question=typed,
-        search_query=typed,
-        collection=name,
-        mode=info.mode if info else "blog",
-        language=language,
-        outcome="error",
-        answer=texts[language].format(names=", ".join(i.name for i in infos)),
-    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from datetime import UTC, datetime
@@ -11,6 +12,9 @@ from typing import Literal
 from pydantic import BaseModel, Field
 
 from rag.types import FootnoteError
+
+MAX_FILE_BYTES = 50_000_000
+"""Strangers must not fill the disk."""
 
 
 class Feedback(BaseModel):
@@ -26,8 +30,10 @@ class Feedback(BaseModel):
 def save_feedback(path: Path, feedback: Feedback) -> None:
     """Appends one line; a single write keeps lines whole when several readers send at once.
 
-    Raises OSError when the file can't be written.
+    Raises OSError when the file can't be written or has reached its size.
     """
+    if path.exists() and path.stat().st_size > MAX_FILE_BYTES:
+        raise OSError(errno.EFBIG, f"it has reached {MAX_FILE_BYTES / 1e6:.0f} MB")
     record = {"time": datetime.now(UTC).isoformat(timespec="seconds"), **feedback.model_dump()}
     line = (json.dumps(record, ensure_ascii=False) + "\n").encode()
     descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)

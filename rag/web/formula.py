@@ -39,7 +39,7 @@ def formula_tree(latex: str, *, display: bool = False) -> list[Any] | None:
     try:
         root = convert_to_element(latex, display="block" if display else "inline")
     except Exception as error:  # noqa: BLE001 - it raises many kinds, RecursionError included
-        log.info("No formula from %r: %s", latex[:80], type(error).__name__)
+        log.info("No formula: %s", type(error).__name__)
         return None
     return _node(root)
 

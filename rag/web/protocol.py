@@ -41,3 +41,6 @@ class Answerer(Protocol):
 
     def collections(self) -> list[CollectionInfo]:
         """What can be asked, the default first."""
+
+    def check(self) -> None:
+        """Searches and generates a token. Raises whatever keeps it from answering."""

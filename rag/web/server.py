@@ -13,24 +13,35 @@ from typing import Any
 
 import gradio as gr
 import uvicorn
-from fastapi import FastAPI, HTTPException
+from fastapi import FastAPI, HTTPException, Request, Response
 from fastapi.responses import FileResponse
 from gradio.networking import setup_tunnel
+from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.routing import Mount
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from rag.settings import Settings
 from rag.types import FootnoteError
+from rag.web import texts
 from rag.web.address import bind, unusable
 from rag.web.api import build_blocks, endpoint_index
+from rag.web.asking import Asking
+from rag.web.door import Door
 from rag.web.feedback import Feedback, check_feedback_file, save_feedback
 from rag.web.formula import formula_tree
+from rag.web.health import Health
+from rag.web.limits import Limits
 from rag.web.mcp import prepare_mcp
+from rag.web.metrics import Metrics
 from rag.web.protocol import Answerer
+from rag.web.upkeep import Upkeep
 
 log = logging.getLogger(__name__)
 
 FindFile = Callable[[str], Path | None]
+
+CONNECTIONS = 512
+"""At once; further ones are turned away."""
 
 STATIC = Path(__file__).parent / "static"
 
@@ -57,10 +68,12 @@ SOURCE_HEADERS = {
 
 
 class Server(uvicorn.Server):
-    """Uvicorn, which at its end cuts the streams that are still open without a traceback each."""
+    """Uvicorn, which at its end lets answers end, and cuts other streams without a traceback each."""
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Uvicorn's; the readers' pages say that the connection broke and offer to ask again."""
+        """Uvicorn's, after the application has told its readers (see `create_app`)."""
+        if close := getattr(getattr(self.config.app, "state", None), "close", None):
+            await close()
         logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
         await super().shutdown(sockets)
 
@@ -101,7 +114,15 @@ def serve(
     listener = listener or bind(settings)
     host, port = listener.getsockname()[:2]
     app = create_app(answerer, replace(settings, port=port), about=about, published=published)
-    config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=2)
+    config = uvicorn.Config(
+        app,
+        log_config=None,
+        log_level="warning",
+        timeout_graceful_shutdown=2,
+        proxy_headers=False,  # whose word counts for the client's address is a setting
+        server_header=False,
+        limit_concurrency=CONNECTIONS,
+    )
     try:
         # Two processes can be bound to one port until one of them listens.
         listener.listen(config.backlog)
@@ -123,9 +144,26 @@ def create_app(
     about: Mapping[str, str] | None = None,
     published: Mapping[str, FindFile] | None = None,
 ) -> FastAPI:
-    """The whole application, without a server around it."""
-    blocks = build_blocks(answerer, settings)
+    """The whole application, without a server around it.
+
+    `app.state.close` is to be awaited before the server ends: it lets answers under way end and
+    tells the readers who wait.
+    """
+    metrics = Metrics([info.name for info in answerer.collections()])
+    health = Health(answerer.check)
+    asking = Asking(answerer, settings, metrics, health)
+    blocks = build_blocks(asking, answerer, settings)
+    metrics.watch(waiting=lambda: len(blocks._queue), running=lambda: asking.running)
     app = FastAPI(title="Footnote", docs_url=None, redoc_url=None, openapi_url=None)
+    app.state.close = lambda: asking.close(lambda: len(blocks._queue))
+    app.add_middleware(
+        Door,
+        settings=settings,
+        blocks=blocks,
+        metrics=metrics,
+        limits=Limits(settings),
+        tidy=Upkeep(blocks).tidy,
+    )
     app.add_middleware(PathPrefix, root_path=settings.root_path)
     if settings.feedback_file:
         check_feedback_file(settings.feedback_file)
@@ -135,9 +173,17 @@ def create_app(
         return FileResponse(STATIC / "index.html", headers=PAGE_HEADERS)
 
     @app.get("/healthz")
-    def health() -> dict[str, Any]:
+    async def healthz(response: Response) -> dict[str, Any]:
+        fault = "it is being stopped" if asking.closing else await health.fault()
+        if fault:
+            response.status_code = 503
+            return {"status": "failing", "reason": fault}
         names = [info.name for info in answerer.collections()]
         return {"status": "ready", "collections": names}
+
+    @app.get("/metrics")
+    def figures() -> Response:
+        return Response(metrics.text(), media_type=CONTENT_TYPE_LATEST)
 
     sites = list(published or {})
     find = list((published or {}).values())
@@ -171,8 +217,13 @@ def create_app(
     if path := settings.feedback_file:
 
         @app.post("/page/feedback", status_code=204)
-        def feedback(sent: Feedback) -> None:
-            save_feedback(path, sent)
+        def feedback(sent: Feedback, request: Request) -> None:
+            try:
+                save_feedback(path, sent)
+            except OSError as error:
+                log.error("Feedback can't be written to %s: %s", path, error.strerror)
+                spoken = texts.preferred(request.headers.get("accept-language", ""))
+                raise HTTPException(507, texts.THUMB_NOT_KEPT[spoken]) from None
 
     files = {file.name: file for file in STATIC.iterdir()}
 

@@ -128,6 +128,7 @@ class ScriptedAnswerer:
         self.finished: list[str] = []
         self.running = 0
         self.most_running = 0
+        self.broken: Exception | None = None
         self.lock = threading.Lock()
 
     def collections(self) -> list[CollectionInfo]:
@@ -139,6 +140,11 @@ class ScriptedAnswerer:
         if collection not in (None, *(info.name for info in COLLECTIONS)):
             raise FootnoteError(f"There is no collection {collection!r}.")
         return Found(query, collection or "blog", k)
+
+    def check(self) -> None:
+        """Works unless a test said otherwise."""
+        if self.broken:
+            raise self.broken
 
     def stream(
         self,

@@ -4,6 +4,7 @@
 export const root = new URL("..", import.meta.url);
 
 export class QueueFull extends Error {}
+export class TooMany extends Error {}
 export class Broken extends Error {}
 
 /** What the page has to know before it can start. */
@@ -59,7 +60,7 @@ async function takeTurn(signal, onwait) {
  * `ontabs()` says that other tabs go first, `onplace(rank)` gets the place in the queue, 0 being
  * next; `onstart()` its end;
  * `onpartial(answer)` each partial answer. `stopper.stop()` ends it here and on the server.
- * Throws QueueFull, or Broken when the connection or the server gave up.
+ * Throws QueueFull, TooMany, or Broken when the connection or the server gave up.
  */
 export async function ask({ endpoint, question, collection, history, stopper, ontabs, onplace, onstart, onpartial }) {
   const session = Math.random().toString(36).slice(2, 14);
@@ -84,6 +85,7 @@ export async function ask({ endpoint, question, collection, history, stopper, on
       { signal: connection.signal },
     );
     if (joined.status === 503) throw new QueueFull();
+    if (joined.status === 429) throw new TooMany();
     if (!joined.ok) throw new Broken(`join: ${joined.status}`);
     event = (await joined.json()).event_id;
     const stream = await fetch(new URL(`gradio_api/queue/data?session_hash=${session}`, root), { signal: connection.signal });
@@ -106,7 +108,7 @@ export async function ask({ endpoint, question, collection, history, stopper, on
     throw new Broken("the stream ended early");
   } catch (error) {
     if (stopped) return null;
-    if (error instanceof QueueFull || error instanceof Broken) throw error;
+    if ([QueueFull, TooMany, Broken].some((kind) => error instanceof kind)) throw error;
     throw new Broken(String(error));
   } finally {
     connection.abort();

@@ -1,7 +1,7 @@
 // The page's state and what the reader does with it.
 
 import { openAbout } from "./about.js";
-import { ask, QueueFull, sendFeedback, setup } from "./client.js";
+import { ask, QueueFull, sendFeedback, setup, TooMany } from "./client.js";
 import { h, icon, iconButton, morph } from "./dom.js";
 import { commentForm, entryContent, welcome } from "./entry.js";
 import { questionLink, setPublished } from "./links.js";
@@ -352,7 +352,7 @@ async function send(question, at = Date.now()) {
     entry.state = answer ? "done" : "stopped";
   } catch (error) {
     entry.state = "broken";
-    entry.reason = error instanceof QueueFull ? "full" : entry.answer ? "broken" : "unreachable";
+    entry.reason = error instanceof QueueFull ? "full" : error instanceof TooMany ? "tooMany" : entry.answer ? "broken" : "unreachable";
   } finally {
     clearInterval(beat);
     clearTimeout(slow);
