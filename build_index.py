@@ -60,6 +60,8 @@ def _parser() -> argparse.ArgumentParser:
                         help="your own labelled questions for the gate")  # fmt: skip
     parser.add_argument("--let-through", type=float, default=0.97, metavar="SHARE",
                         help="share of answerable questions that must pass the gate")  # fmt: skip
+    parser.add_argument("--allow-private", action="store_true", help="also fetch addresses in "
+                        "private networks that the source only leads to")  # fmt: skip
     parser.add_argument("--force", action="store_true", help="embed everything anew")
     parser.add_argument("--if-missing", action="store_true", help=argparse.SUPPRESS)
     return parser

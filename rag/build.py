@@ -13,6 +13,7 @@ import numpy as np
 
 from rag.build_cache import BuildCache
 from rag.ingest.chunk import chunk
+from rag.ingest.fetch import Limits
 from rag.ingest.first_person.card import card_of
 from rag.ingest.first_person.openers import section_openers
 from rag.ingest.first_person.subject import Subject, find_subject
@@ -56,6 +57,8 @@ class Plan:
     """Embed everything anew."""
     licence: str | None = None
     """Of the pages' text; None: Wikipedia's where they are from there."""
+    allow_private: bool = False
+    """Fetch private addresses too that the source only leads to."""
 
 
 @dataclass(frozen=True)
@@ -82,6 +85,7 @@ def build_collection(
             limit=plan.limit,
             delay=plan.delay,
             cache_dir=settings.pages_dir,
+            limits=Limits(allow_private=plan.allow_private),
             progress=lambda so_far, _: progress("pages", so_far.indexed, so_far.found),
         )
     )

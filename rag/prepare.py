@@ -48,7 +48,7 @@ def build_from(kind: SourceKind, options: argparse.Namespace, settings: Settings
     )
     plan = Plan(
         name, source, options.title, options.mode, options.lang, options.limit, options.delay,
-        options.battery, options.let_through, options.force,
+        options.battery, options.let_through, options.force, allow_private=options.allow_private,
     )  # fmt: skip
     build([plan], settings)
 

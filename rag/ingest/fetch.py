@@ -6,7 +6,7 @@ import email.utils
 import logging
 import time
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
@@ -17,6 +17,7 @@ from protego import Protego
 
 from rag.ingest.addresses import is_valid, resolve
 from rag.ingest.cache import PageCache, Stored, digest
+from rag.ingest.connections import Connections, PrivateAddress
 from rag.types import FootnoteError
 
 USER_AGENT = "FootnoteBot/0.1 (reads pages once, for a local index of their text)"
@@ -65,6 +66,8 @@ class Limits:
     """Seconds before the second attempt; doubles with each."""
     max_bytes: int = 10_000_000
     """Of a page, unpacked."""
+    allow_private: bool = False
+    """Whether private addresses that nobody typed may be fetched."""
 
 
 class Fetcher:
@@ -73,7 +76,8 @@ class Fetcher:
     `cache` holds what earlier runs fetched; pages stored at or after `fresh_since` (seconds since
     the epoch) are taken from it without asking the server, older ones are asked for with
     If-None-Match and If-Modified-Since. `mirror` is a pair of address starts: what begins with the
-    first is fetched from the second, and still counts under its own address.
+    first is fetched from the second, and still counts under its own address. `typed` are the
+    addresses that the user gave: they alone may lie on this machine or in its own network.
     """
 
     def __init__(
@@ -83,6 +87,7 @@ class Fetcher:
         *,
         fresh_since: float = float("inf"),
         mirror: tuple[str, str] | None = None,
+        typed: Iterable[str] = (),
         user_agent: str = USER_AGENT,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
@@ -98,7 +103,10 @@ class Fetcher:
         self._without_rules: set[str] = set()
         """Hosts whose robots.txt only gives server errors."""
         self._last: dict[str, float] = {}
+        named = [*typed, mirror[1]] if mirror else typed
+        self._connections = Connections(named, allow_private=self.limits.allow_private)
         self._client = httpx.Client(
+            event_hooks={"request": [self._connections.watch]},
             headers={"User-Agent": user_agent, "Accept-Encoding": "gzip, deflate"},
             timeout=self.limits.timeout,
             follow_redirects=False,
@@ -139,6 +147,11 @@ class Fetcher:
                 return outcome
             address = outcome
 
+    @property
+    def _longest(self) -> float:
+        """Seconds that one request may take."""
+        return 3 * self.limits.timeout
+
     def allowed(self, url: str) -> bool:
         """Whether robots.txt lets this client fetch the address (RFC 9309)."""
         rules = self._rules(url)
@@ -162,12 +175,17 @@ class Fetcher:
         reason = ""
         for attempt in range(self.limits.attempts):
             try:
-                outcome = self._once(url, address, types, stored)
+                with self._connections.deadline(self._target(address), self._longest):
+                    outcome = self._once(url, address, types, stored)
             except httpx.TimeoutException:
                 outcome = _Again("no answer in time")
             except httpx.InvalidURL:
                 raise FetchError(url, "not a valid address") from None
+            except PrivateAddress as error:
+                raise FetchError(url, f"leads into a private network ({error})") from None
             except httpx.TransportError as error:
+                if self._connections.hung_up:
+                    raise FetchError(url, "no end in time") from None
                 outcome = _Again(_plain(error))
             if not isinstance(outcome, _Again):
                 return outcome
@@ -232,7 +250,7 @@ class Fetcher:
         length = response.headers.get("content-length", "")
         if length.isdigit() and int(length) > limit:
             raise FetchError(url, f"larger than {limit / 1_000_000:g} MB")
-        deadline = time.monotonic() + 3 * self.limits.timeout
+        deadline = time.monotonic() + self._longest
         body = bytearray()
         # Piece by piece as they arrive, so that the deadline is looked at even when few do.
         for piece in response.iter_raw():
@@ -246,6 +264,8 @@ class Fetcher:
                 raise FetchError(url, f"larger than {limit / 1_000_000:g} MB")
             if time.monotonic() > deadline:
                 raise FetchError(url, "no end in time")
+        if self._connections.hung_up:  # a body without a length ends like this too
+            raise FetchError(url, "no end in time")
         return bytes(body)
 
     def _store(self, url: str, known: Stored, body: bytes, response: httpx.Response) -> None:
@@ -287,15 +307,24 @@ class Fetcher:
         for attempt in range(self.limits.attempts):
             self.requests += 1
             try:
-                with self._client.stream(
-                    "GET", self._target(address), follow_redirects=True
-                ) as response:
+                with (
+                    self._connections.deadline(self._target(address), self._longest),
+                    self._client.stream(
+                        "GET", self._target(address), follow_redirects=True
+                    ) as response,
+                ):
                     if response.status_code == 200:
                         text = self._body(address, response).decode("utf-8", "replace")
                         return Protego.parse(text)
                     if response.status_code < 500 and response.status_code != 429:
                         return None
-            except (httpx.TransportError, httpx.TooManyRedirects, httpx.InvalidURL, FetchError):
+            except (
+                httpx.TransportError,
+                httpx.TooManyRedirects,
+                httpx.InvalidURL,
+                FetchError,
+                PrivateAddress,
+            ):
                 return None  # whether the server can be reached shows with the page itself
             if attempt + 1 < self.limits.attempts:
                 self._sleep(self.limits.backoff * 2**attempt)

@@ -103,7 +103,11 @@ def collect(
         **{k: v for k, v in asdict(limits or Limits()).items() if k != "delay"},
     )
     fetcher = Fetcher(
-        limits, store, fresh_since=run.since if run else float("inf"), mirror=source.mirror
+        limits,
+        store,
+        fresh_since=run.since if run else float("inf"),
+        mirror=source.mirror,
+        typed=_typed(source),
     )
     seen: dict[str, str] = {}
     with fetcher:
@@ -129,6 +133,24 @@ def collect(
         raise FootnoteError(
             f"No page of {source.target} could be indexed ({report.found} found; {why})."
         )
+
+
+def _typed(source: Source) -> list[str]:
+    """The addresses that the user gave: they may lie on this machine; what they lead to may not."""
+    if source.kind == "urls":
+        return read_list(_list_of(source))
+    base = source.wikipedia if source.kind == "wikipedia" else source.target
+    return [source.target, base]
+
+
+def _list_of(source: Source) -> str:
+    path = Path(source.target)
+    try:
+        return path.read_text("utf-8", errors="replace")
+    except OSError as error:
+        raise FootnoteError(
+            f"{path} can't be read ({error.strerror}); give a file with one address a line."
+        ) from None
 
 
 def _pages(source: Source, fetcher: Fetcher, report: Report, limits: Limits) -> Iterator[Page]:
@@ -174,14 +196,7 @@ def _addresses(source: Source, fetcher: Fetcher, report: Report) -> Iterator[str
     elif source.kind == "feed":
         yield from read_feed(source.target, get)
     else:
-        path = Path(source.target)
-        try:
-            text = path.read_text("utf-8", errors="replace")
-        except OSError as error:
-            raise FootnoteError(
-                f"{path} can't be read ({error.strerror}); give a file with one address a line."
-            ) from None
-        yield from read_list(text)
+        yield from read_list(_list_of(source))
 
 
 def _saved(folder: Path, source: Source, report: Report, limits: Limits) -> Iterator[Page]:

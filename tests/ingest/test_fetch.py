@@ -13,7 +13,7 @@ from rag.ingest.cache import PageCache
 from rag.ingest.fetch import Fetcher, FetchError, Limits
 from tests.ingest.server import Reply, Site, moved, page
 
-FAST = Limits(delay=0, timeout=0.5, attempts=3, backoff=0.01, max_bytes=100_000)
+FAST = Limits(delay=0, timeout=0.5, attempts=3, backoff=0.01, max_bytes=100_000, allow_private=True)
 
 
 def reason(fetcher: Fetcher, url: str) -> str:
@@ -65,7 +65,7 @@ def test_the_delay_lies_between_requests(site: Site) -> None:
     pauses: list[float] = []
     site.replies["/robots.txt"] = Reply(b"User-agent: *\nCrawl-delay: 7\n")
     site.replies["/a"] = site.replies["/b"] = page("<p>a</p>")
-    with Fetcher(Limits(delay=2), sleep=pauses.append) as fetcher:
+    with Fetcher(Limits(delay=2, allow_private=True), sleep=pauses.append) as fetcher:
         fetcher.get(f"{site.url}/a")
         fetcher.get(f"{site.url}/b")
     assert len(pauses) == 1
@@ -83,7 +83,8 @@ def test_what_may_pass_is_tried_again(site: Site, status: int) -> None:
 def test_attempts_end_and_waits_double(site: Site) -> None:
     pauses: list[float] = []
     site.replies["/a"] = Reply(b"", 500)
-    with Fetcher(Limits(delay=0, attempts=3, backoff=1), sleep=pauses.append) as fetcher:
+    limits = Limits(delay=0, attempts=3, backoff=1, allow_private=True)
+    with Fetcher(limits, sleep=pauses.append) as fetcher:
         assert reason(fetcher, f"{site.url}/a") == "status 500"
     assert pauses == [1, 2]
 
@@ -92,7 +93,8 @@ def test_the_wait_that_a_server_asks_for_is_kept(site: Site) -> None:
     pauses: list[float] = []
     site.replies["/a"] = Reply(b"", 503, {"Retry-After": "5"})
     site.replies["/b"] = Reply(b"", 429, {"Retry-After": "86400"})
-    with Fetcher(Limits(delay=0, attempts=2, backoff=1), sleep=pauses.append) as fetcher:
+    limits = Limits(delay=0, attempts=2, backoff=1, allow_private=True)
+    with Fetcher(limits, sleep=pauses.append) as fetcher:
         reason(fetcher, f"{site.url}/a")
         assert pauses == [5]
         reason(fetcher, f"{site.url}/b")

@@ -14,7 +14,7 @@ from rag.ingest.sources import Report, Source, collect
 from rag.types import FootnoteError
 from tests.ingest.server import Reply, Site, moved, packed, page
 
-FAST = Limits(delay=0, timeout=1, attempts=1, backoff=0)
+FAST = Limits(delay=0, timeout=1, attempts=1, backoff=0, allow_private=True)
 XML = {"Content-Type": "application/xml"}
 NS = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
 TEXT = "<p>This page says something of its own about the number {0}, which is {0} and no other.</p>"
