@@ -8,15 +8,17 @@ only ones that matter: a question next door, not one about pizza.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import TypeAdapter
 
-from rag.search.gate import OTHER_LANGUAGE, SAME_LANGUAGE, Gate, Weights, read_signals
+from rag.search.gate import OTHER_LANGUAGE, SAME_LANGUAGE, Gate, Signals, Weights, read_signals
 from rag.search.search import Searcher
 from rag.search.store import Manifest
+from rag.types import FootnoteError
 
 LET_THROUGH = 0.97
 """Share of answerable questions that the chosen threshold lets through; the author may change it."""
@@ -49,11 +51,16 @@ class Calibration:
 
 
 def gate_of(manifest: Manifest) -> Gate:
-    """The gate that a collection was calibrated with."""
+    """The gate that a collection was calibrated with. Raises FootnoteError when it is not whole."""
     stored = manifest.calibration
     if not stored:
         return Gate()
-    return Gate(*(_weights(stored[key]) for key in ("same", "other")))
+    try:
+        return Gate(*(_weights(stored[key]) for key in ("same", "other")))
+    except (KeyError, TypeError, ValueError) as error:
+        raise FootnoteError(
+            f"The calibration of {manifest.name} is not whole; build it again with build_index.py."
+        ) from error
 
 
 def calibrate(
@@ -157,10 +164,13 @@ def _auc(inside: NDArray[np.float64], outside: NDArray[np.float64]) -> float:
     return float(above + 0.5 * (inside[:, None] == outside[None, :]).mean())
 
 
-def _weights(stored: dict[str, Any]) -> Weights:
-    return Weights(
-        tuple(stored["centre"]),
-        tuple(stored["scale"]),
-        tuple(stored["weight"]),
-        stored["threshold"],
-    )
+def _weights(stored: Any) -> Weights:
+    """Raises ValueError when it isn't a finite number for each signal."""
+    weights = TypeAdapter(Weights).validate_python(stored)
+    rows = np.array([weights.centre, weights.scale, weights.weight])
+    signals = len(fields(Signals))
+    if rows.shape != (3, signals) or not np.isfinite([*rows.flat, weights.threshold]).all():
+        raise ValueError(f"not three numbers for each of {signals} signals")
+    if not (rows[1] > 0).all():
+        raise ValueError("a scale is not above 0")
+    return weights

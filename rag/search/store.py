@@ -10,17 +10,21 @@ import json
 import os
 import shutil
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from filelock import FileLock
 from numpy.typing import NDArray
+from pydantic import TypeAdapter, ValidationError
+from pydantic_core import from_json
 
 from rag.search.lexical import LexicalIndex
 from rag.search.vectors import FaissIndex, SentenceVectors, VectorIndex
 from rag.types import Card, Chunk, CollectionInfo, FootnoteError, Mode
+
+T = TypeVar("T")
 
 FORMAT = 2
 _REBUILD = "build it again with build_index.py"
@@ -138,12 +142,14 @@ def load(folder: Path, embedder_fingerprint: str, dimension: int) -> Stored:
     )
     chunks_path = folder / "chunks.json"
     chunks = tuple(
-        read_chunk(entry, str(chunks_path)) for entry in _read_json(chunks_path).get("chunks", [])
+        read_chunk(entry, str(chunks_path)) for entry in _entries(_read_json(chunks_path))
     )
-    index = FaissIndex.load(folder / "index.faiss")
+    index = FaissIndex.load(folder / "index.faiss", (manifest.chunks, dimension))
     try:
         sentence_vectors = np.load(folder / "sentences.npy", mmap_mode="r", allow_pickle=False)
-    except (OSError, ValueError) as error:
+        if sentence_vectors.dtype != np.float16:
+            raise ValueError("they are of another type")
+    except (OSError, EOFError, ValueError) as error:
         raise FootnoteError(f"{folder / 'sentences.npy'} cannot be read; {_REBUILD}.") from error
     lexical = LexicalIndex.load(folder / "lexical", len(chunks))
     stored = Stored(manifest, chunks, index, sentence_vectors, lexical)
@@ -158,7 +164,9 @@ def read_manifest(
         raise FootnoteError(
             f"{where} has format {raw.get('format')!r}, this version reads {FORMAT}; {_REBUILD}."
         )
-    manifest = Manifest(**_known_fields(Manifest, raw, where))
+    manifest = _record(_MANIFEST, raw, where)
+    if any(len(mean) != manifest.dimension for mean in manifest.question_means.values()):
+        raise FootnoteError(f"{where} has means of another width; {_REBUILD}.")
     if manifest.embedder_fingerprint != embedder_fingerprint or manifest.dimension != dimension:
         raise FootnoteError(
             f"{where} was made with the embedder {manifest.embedder} ({manifest.dimension} wide, "
@@ -218,6 +226,8 @@ def recover(folder: Path) -> None:
         shutil.rmtree(old, ignore_errors=True)
 
 
+_MANIFEST = TypeAdapter(Manifest)
+_CHUNK = TypeAdapter(Chunk)
 _COMPLETE = ".complete"
 
 
@@ -257,38 +267,38 @@ def _sync(path: Path) -> None:
 
 def _read_json(path: Path) -> dict[str, Any]:
     try:
-        value = json.loads(path.read_text(encoding="utf-8"))
+        value = from_json(path.read_bytes())
     except (OSError, ValueError) as error:
-        raise FootnoteError(f"{path} cannot be read as JSON ({error}); {_REBUILD}.") from error
+        why = str(error).splitlines()[0]
+        raise FootnoteError(f"{path} cannot be read as JSON ({why}); {_REBUILD}.") from error
     if not isinstance(value, dict):
         raise FootnoteError(f"{path} holds no JSON object; {_REBUILD}.")
     return value
 
 
-def _known_fields(kind: type, raw: dict[str, Any], where: str) -> dict[str, Any]:
-    known = {f.name: f for f in fields(kind)}
-    values = {
-        key: tuple(value) if isinstance(value, list) and "tuple" in str(known[key].type) else value
-        for key, value in raw.items()
-        if key in known
-    }
-    missing = [n for n in ("name", "id", "title") if n in known and n not in values]
-    if missing:
-        raise FootnoteError(f"{where} lacks {', '.join(missing)}; {_REBUILD}.")
-    return values
+def _entries(value: dict[str, Any]) -> list[Any]:
+    chunks = value.get("chunks")
+    return chunks if isinstance(chunks, list) else []
 
 
 def read_chunk(raw: Any, where: str) -> Chunk:
     """A chunk out of `asdict`'s JSON. Raises FootnoteError when it isn't whole."""
-    if not isinstance(raw, dict):
-        raise FootnoteError(f"{where} holds an entry that is no chunk; {_REBUILD}.")
-    values = _known_fields(Chunk, raw, where)
-    values["sentences"] = tuple(
-        (int(start), int(end)) for start, end in values.get("sentences", ())
-    )
-    try:
-        return Chunk(**values)
-    except TypeError as error:
+    chunk = _record(_CHUNK, raw, where)
+    last = len(chunk.text)
+    if any(not 0 <= start <= end <= last for start, end in chunk.sentences):
         raise FootnoteError(
-            f"{where} holds a chunk that is not whole ({error}); {_REBUILD}."
+            f"{where}: chunk {chunk.id!r} has sentences outside its text; {_REBUILD}."
+        )
+    return chunk
+
+
+def _record(record: TypeAdapter[T], value: Any, where: str) -> T:
+    """A record out of JSON, each field of its type; fields of later versions are ignored."""
+    try:
+        return record.validate_python(value)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        place = ".".join(map(str, first["loc"])) or "all of it"
+        raise FootnoteError(
+            f"{where} holds a record that is not whole ({place}: {first['msg']}); {_REBUILD}."
         ) from error

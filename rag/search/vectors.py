@@ -13,6 +13,11 @@ from rag.types import FootnoteError
 
 Vectors = NDArray[np.float32]
 
+_FLAT = b"IxFI"
+"""How FAISS marks a flat inner-product index."""
+_HEADER_BYTES = 45
+"""Before its vectors: the mark, the dimension, counts, the metric, and the number of values."""
+
 
 class VectorIndex(Protocol):
     """Holds one unit vector a chunk, in the order of the chunks."""
@@ -64,14 +69,27 @@ class FaissIndex:
         return cls(index)
 
     @classmethod
-    def load(cls, path: Path) -> FaissIndex:
-        """Raises FootnoteError when the file is not a whole FAISS index."""
+    def load(cls, path: Path, shape: tuple[int, int] | None = None) -> FaissIndex:
+        """Raises FootnoteError when the file is not a whole index of unit vectors.
+
+        With `shape` (vectors, dimension) its size is checked before anything reads it: FAISS takes
+        the numbers in its header at their word.
+        """
         try:
-            return cls(faiss.read_index(str(path)))
-        except RuntimeError as error:
+            with path.open("rb") as file:
+                head = file.read(4)
+            size = path.stat().st_size
+            if head != _FLAT or (shape and size != _HEADER_BYTES + 4 * shape[0] * shape[1]):
+                raise RuntimeError("its size or kind is another")
+            index = faiss.read_index(str(path))
+            lengths = np.linalg.norm(index.reconstruct_n(0, index.ntotal), axis=1)
+            if not np.allclose(lengths, 1.0, atol=1e-3):
+                raise RuntimeError("its vectors have other lengths than 1")
+        except (OSError, RuntimeError) as error:
             raise FootnoteError(
                 f"{path} is not a whole FAISS index; build the collection again with build_index.py."
             ) from error
+        return cls(index)
 
     def save(self, path: Path) -> None:
         """Writes the index; a full disk raises OSError."""
