@@ -114,15 +114,7 @@ def serve(
     listener = listener or bind(settings)
     host, port = listener.getsockname()[:2]
     app = create_app(answerer, replace(settings, port=port), about=about, published=published)
-    config = uvicorn.Config(
-        app,
-        log_config=None,
-        log_level="warning",
-        timeout_graceful_shutdown=2,
-        proxy_headers=False,  # whose word counts for the client's address is a setting
-        server_header=False,
-        limit_concurrency=CONNECTIONS,
-    )
+    config = server_config(app)
     try:
         # Two processes can be bound to one port until one of them listens.
         listener.listen(config.backlog)
@@ -135,6 +127,19 @@ def serve(
         Server(config).run(sockets=[listener])
     except KeyboardInterrupt:
         log.info("Stopped.")
+
+
+def server_config(app: FastAPI) -> uvicorn.Config:
+    """How the application is served."""
+    return uvicorn.Config(
+        app,
+        log_config=None,
+        log_level="warning",
+        timeout_graceful_shutdown=2,
+        proxy_headers=False,  # whose word counts for the client's address is a setting
+        server_header=False,
+        limit_concurrency=CONNECTIONS,
+    )
 
 
 def create_app(
@@ -155,6 +160,7 @@ def create_app(
     blocks = build_blocks(asking, answerer, settings)
     metrics.watch(waiting=lambda: len(blocks._queue), running=lambda: asking.running)
     app = FastAPI(title="Footnote", docs_url=None, redoc_url=None, openapi_url=None)
+    app.state.blocks = blocks
     app.state.close = lambda: asking.close(lambda: len(blocks._queue))
     app.add_middleware(
         Door,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import shutil
 import socket
 import subprocess
@@ -11,13 +12,14 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import httpx
 import pytest
-import uvicorn
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 from rag.settings import Settings
-from rag.web.server import FindFile, Server, bind, create_app
+from rag.web.server import FindFile, Server, bind, create_app, server_config
 from tests.web.scripted import ScriptedAnswerer
 
 HERE = Path(__file__).parent
@@ -39,8 +41,8 @@ class Site:
         self.settings = replace(self.settings, port=port)
         self.url = f"http://127.0.0.1:{port}"
         about = {"Language model": "scripted (MIT)"}
-        app = create_app(self.answerer, self.settings, about=about, published=self.published)
-        self.server = Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1))
+        self.app = create_app(self.answerer, self.settings, about=about, published=self.published)
+        self.server = Server(server_config(self.app))
         self.thread = threading.Thread(target=self.server.run, args=([listener],), daemon=True)
         self.thread.start()
         until(lambda: self.server.started)
@@ -66,6 +68,34 @@ def site(tmp_path: Path) -> Iterator[Site]:
     site = Site(ScriptedAnswerer(), settings)
     yield site
     site.stop()
+
+
+@pytest.fixture
+def site_with() -> Iterator[Callable[..., Site]]:
+    """Starts servers with settings of their own: `site_with(max_waiting=1)`."""
+    sites: list[Site] = []
+
+    def start(answerer: ScriptedAnswerer | None = None, **settings: Any) -> Site:
+        sites.append(Site(answerer or ScriptedAnswerer(), Settings(port=0, **settings)))
+        return sites[-1]
+
+    yield start
+    for site in sites:
+        site.stop()
+
+
+def call(site: Site, *data: object, **options: Any) -> httpx.Response:
+    """A bare HTTP call of `/ask`, as curl makes it; the answer is behind the event's id."""
+    return httpx.post(f"{site.url}/gradio_api/call/ask", json={"data": list(data)}, **options)
+
+
+def answer_of(site: Site, response: httpx.Response) -> dict[str, Any]:
+    """The answer object that a bare call leads to."""
+    assert response.status_code == 200, response.text
+    event = response.json()["event_id"]
+    lines = httpx.get(f"{site.url}/gradio_api/call/ask/{event}", timeout=30).text.splitlines()
+    assert lines[-3] == "event: complete", lines[-5:]
+    return json.loads(lines[-2].removeprefix("data: "))[0]
 
 
 @pytest.fixture
