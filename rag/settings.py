@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -121,7 +122,7 @@ class Settings:
             questions_per_minute=_number(env, "RAG_QUESTIONS_PER_MINUTE", 0, low=0)
             if env.get("RAG_QUESTIONS_PER_MINUTE")
             else None,
-            client_header=env.get("RAG_CLIENT_HEADER") or None,
+            client_header=_header(env, "RAG_CLIENT_HEADER"),
             proxy_hops=_number(env, "RAG_PROXY_HOPS", cls.proxy_hops, low=1),
             log_format=cast(LogFormat, _choice(env, "RAG_LOG_FORMAT", cls.log_format, LogFormat)),
             log_questions=_choice(env, "RAG_LOG_QUESTIONS", "no", Literal["yes", "no"]) == "yes",
@@ -176,6 +177,14 @@ def _choice(env: Mapping[str, str], name: str, default: str, kind: Any) -> str:
     if value not in get_args(kind):
         choices = ", ".join(get_args(kind))
         raise FootnoteError(f"{name} is {value!r}; it may be one of {choices}.")
+    return value
+
+
+def _header(env: Mapping[str, str], name: str) -> str | None:
+    """The name of an HTTP header (RFC 9110's token)."""
+    value = env.get(name) or None
+    if value and not re.fullmatch(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+", value):
+        raise FootnoteError(f"{name} is {value!r}; it must be a header's name: X-Forwarded-For.")
     return value
 
 

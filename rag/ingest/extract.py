@@ -16,6 +16,7 @@ import trafilatura
 from lxml import etree
 from lxml.html import HtmlElement
 
+from rag.ingest.addresses import is_valid
 from rag.ingest.clean import clean, link_density
 from rag.ingest.code import settle_code
 from rag.ingest.dom import parse
@@ -46,7 +47,8 @@ def extract(html: bytes, url: str, content_type: str | None = None) -> Document:
         raise NotAnArticle(url, "empty")
     saved = _SAVED_FROM.search(markup[:3000])
     wiki = is_mediawiki(root)
-    metadata = read_metadata(root, url, saved[1] if saved else None, wiki=wiki)
+    address = saved[1] if saved and is_valid(saved[1]) else None
+    metadata = read_metadata(root, url, address, wiki=wiki)
     if wiki:
         found = article_parts(root, metadata.language)
         kind: DocumentKind = "article"

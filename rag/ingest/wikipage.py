@@ -8,6 +8,7 @@ from urllib.parse import quote, unquote, urlsplit
 
 from lxml.html import HtmlElement
 
+from rag.ingest.addresses import is_valid
 from rag.ingest.dom import classes, local, parse, text_of
 from rag.ingest.fetch import Fetcher, FetchError, Page
 from rag.ingest.text import decode, prose
@@ -37,6 +38,8 @@ def article_address(target: str, language: str = "en", base: str = _HOST) -> str
     """
     target = target.strip()
     if re.match(r"https?://", target):
+        if not is_valid(target):
+            raise FootnoteError(f"{target} is no address; give an article's title or address.")
         parts = urlsplit(target)
         host = parts.netloc.replace(".m.", ".", 1)
         title = _query_title(parts.query) or unquote(parts.path.partition("/wiki/")[2])

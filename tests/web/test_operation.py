@@ -140,7 +140,8 @@ def test_text_logs_name_the_request() -> None:
 @pytest.mark.parametrize(
     ("name", "value"),
     [("RAG_LOG_FORMAT", "xml"), ("RAG_LOG_QUESTIONS", "maybe"), ("RAG_QUESTIONS_PER_MINUTE", "-1"),
-     ("RAG_MAX_WAITING", "0"), ("RAG_PROXY_HOPS", "x"), ("RAG_MAX_REQUEST_BYTES", "1")],
+     ("RAG_MAX_WAITING", "0"), ("RAG_PROXY_HOPS", "x"), ("RAG_MAX_REQUEST_BYTES", "1"),
+     ("RAG_CLIENT_HEADER", "X Forwarded")],
 )  # fmt: skip
 def test_a_wrong_setting_is_named(name: str, value: str) -> None:
     with pytest.raises(FootnoteError, match=name):
