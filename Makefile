@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: run build models test lint bench eval lock clean browser
+.PHONY: run build models test lint bench eval fuzz soak kills lock clean browser
 
 run: build
 	$(BIN)/python app.py
@@ -30,6 +30,19 @@ bench: build
 
 eval: build
 	$(BIN)/python -m rag evaluate corpus/battery.jsonl
+
+# More than 100,000 random calls, pages and files; see SECURITY.md.
+fuzz: $(VENV)/test.done
+	for seed in 1 2 3; do \
+	  $(BIN)/python -m pytest tests/fuzz --hypothesis-profile=long --hypothesis-seed=$$seed || exit 1; \
+	done
+
+# Half an hour of readers who ask, stop, vanish and send rubbish; and kill -9 under load, fifty times.
+soak: build $(VENV)/test.done
+	$(BIN)/python -m tests.soak --minutes 30
+
+kills: build $(VENV)/test.done
+	$(BIN)/python -m tests.kills --times 50
 
 # Headless Chromium and axe-core for the tests of the page.
 browser:

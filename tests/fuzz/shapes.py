@@ -83,7 +83,7 @@ PAGES: st.SearchStrategy[bytes] = st.one_of(
             encoding, "replace"
         ),
         st.recursive(_WORDS, _element, max_leaves=4),
-        st.recursive(_WORDS, _element, max_leaves=30),
+        st.recursive(_WORDS, _element, max_leaves=15),
         st.sampled_from(["utf-8", "latin-1", "utf-16", "utf-16-le"]),
     ),
     st.builds(
@@ -91,9 +91,9 @@ PAGES: st.SearchStrategy[bytes] = st.one_of(
             f"<article><h1>Title</h1>{'<p>Some words of a text. And more.</p>' * 30}"
             f"{body}</article>".encode("utf-8", "replace")
         ),
-        st.recursive(_WORDS, _element, max_leaves=30),
+        st.recursive(_WORDS, _element, max_leaves=15),
     ),
     st.builds(
-        lambda tag, depth: f"<{tag}>".encode() * depth + b"text " * 200, _TAGS, st.integers(1, 3000)
+        lambda tag, depth: f"<{tag}>".encode() * depth + b"text " * 200, _TAGS, st.integers(1, 1000)
     ),
 )
