@@ -30,7 +30,7 @@ LONGEST = 20.0
 """Seconds; a case takes milliseconds on an idle machine."""
 
 
-@settings(max_examples=settings.default.max_examples // 4)  # a page costs more than a call
+@settings(max_examples=settings().max_examples // 4)  # a page costs more than a call
 @given(page=PAGES, kind=st.sampled_from([None, "text/html", "text/html; charset=latin-1", "x/y"]))
 def test_any_page_gives_a_document_or_a_reason(page: bytes, kind: str | None) -> None:
     began = time.monotonic()

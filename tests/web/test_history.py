@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import pytest
@@ -48,6 +49,13 @@ def test_the_usual_shapes_are_read(value: Any) -> None:
 )  # fmt: skip
 def test_what_is_no_message_is_left_out(value: Any) -> None:
     assert read_history(value) == ()
+
+
+def test_what_a_client_sent_is_not_changed() -> None:
+    sent = [{"role": "user", "content": ["Who wrote it?"]}, {"role": "assistant", "content": "Ada"}]
+    before = copy.deepcopy(sent)
+    read_history(sent)
+    assert sent == before
 
 
 def test_good_messages_among_bad_ones_are_kept() -> None:

@@ -50,19 +50,21 @@ def test_the_wait_is_explained(visit: Visit, site: Site) -> None:
 
 
 def test_the_place_in_the_queue_is_shown(visit: Visit, site: Site) -> None:
-    first, second, third = visit(), visit(), visit()
+    first, second, third, fourth = visit(), visit(), visit(), visit()
     ask(first, "a silent one", wait=False)
     expect(first.locator(".stage")).to_contain_text("Reading")
     ask(second, "second", wait=False)
     expect(second.locator(".stage")).to_contain_text("place 1 in the queue")
     ask(third, "third", wait=False)
     expect(third.locator(".stage")).to_contain_text("place 2 in the queue")
+    ask(fourth, "fourth", wait=False)
+    expect(fourth.locator(".stage")).to_contain_text("place 3 in the queue")
     first.click("#stop")
-    for page in (second, third):
+    for page in (second, third, fourth):
         page.wait_for_selector("#send")
         expect(page.locator(".marker")).to_have_count(3)
     assert [question for question, _, _ in site.answerer.asked] == [
-        "a silent one", "second", "third",
+        "a silent one", "second", "third", "fourth",
     ]  # fmt: skip
 
 
@@ -863,3 +865,13 @@ def test_axe_finds_nothing_serious_in_any_state(
         ]
         page.keyboard.press("Escape")
     assert not serious, "\n".join(serious)
+
+
+def test_over_the_limit_the_page_says_so(visit: Visit, site: Site) -> None:
+    page = visit()
+    page.route("**/queue/join", lambda route: route.fulfill(status=429, body="{}"))
+    ask(page, "Why int8?")
+    expect(page.locator("#conversation")).to_contain_text("more questions in a minute")
+    page.unroute("**/queue/join")
+    ask(page, "Why int8?")
+    expect(page.locator(".marker").first).to_be_visible()

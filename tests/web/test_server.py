@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import httpx
@@ -135,6 +136,16 @@ def test_where_no_public_link_is_to_be_had_one_line_says_so(
     with pytest.raises(FootnoteError, match=r"No public link .*start without --share") as error:
         serve(ScriptedAnswerer(), Settings(port=free_port), share=True)
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("forwarded", [{}, {"X-Forwarded-Host": "demo.example"}])
+def test_behind_an_https_front_addresses_are_https(
+    site_with: Callable[..., Site], forwarded: dict[str, str]
+) -> None:
+    site = site_with(root_path="/app")
+    headers = {"Host": "demo.example", "X-Forwarded-Proto": "https", **forwarded}
+    config = httpx.get(f"{site.url}/config", headers=headers).json()
+    assert config["root"] == "https://demo.example/app"
 
 
 def test_uploads_are_refused(site: Site) -> None:
