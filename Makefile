@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: run build models test lint bench eval fuzz soak kills lock clean browser
+.PHONY: run build models test lint bench eval fuzz soak kills audit lock clean browser
 
 run: build
 	$(BIN)/python app.py
@@ -60,6 +60,11 @@ $(VENV)/run.done: requirements.txt $(VENV)/python.done
 $(VENV)/test.done: requirements-dev.txt $(VENV)/run.done
 	$(PIP) -r requirements-dev.txt
 	@touch $@
+
+# Known vulnerabilities of what is pinned; needs PyPI's JSON service.
+audit: $(VENV)/python.done
+	$(PIP) pip-audit
+	$(BIN)/pip-audit --no-deps --disable-pip --strict -r requirements.txt
 
 # All locks anew from the short lists. A local build tag such as "+cpu" is no release of the index.
 lock: $(VENV)/python.done
