@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import shutil
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -33,17 +35,14 @@ def test_a_models_folder_may_be_deleted_while_it_runs(tiny: Models, tmp_path: Pa
 
 
 def test_after_a_stop_the_processor_is_free_again(tiny: Models) -> None:
+    threads = threading.active_count()
     model = OnnxLanguageModel(tiny.llm, threads=1)
-    stopped = False
-    generation = model.generate(CHAT, max_tokens=400, stop=lambda: stopped)
-    for _ in generation:
-        stopped = True
-        break
-    deadline = time.monotonic() + 10
-    while generation.ending is None and time.monotonic() < deadline:
-        time.sleep(0.01)
+    asked = itertools.chain([False, False], itertools.repeat(True))
+    generation = model.generate(CHAT, max_tokens=400, stop=lambda: next(asked))
+    list(generation)
     assert generation.ending == "stopped"
     time.sleep(0.2)
+    assert threading.active_count() == threads
     used = time.process_time()
     time.sleep(0.5)
     assert time.process_time() - used < 0.1
