@@ -74,13 +74,13 @@ class Asking:
         self._health.began()
         try:
             async for last in stream_latest(produce):
-                if self._cut and last.stage == "done" and last.outcome == "error":
-                    last = replace(last, answer=texts.STOPPING[last.language])
+                if last.stage != "done" or not self._cut:
+                    yield last
+            if self._cut:
+                last = self._cut_short(last, question, collection)
                 yield last
-            if last is None or last.stage != "done":  # it was cut before it could say so
-                why = texts.STOPPING if self._cut else texts.FAILED
-                last = self._error(question, collection, why, last)
-                yield last
+            elif last is None or last.stage != "done":
+                raise RuntimeError("the answerer ended without a whole answer")
         except Exception:
             # A fault of ours: the log gets the traceback, the reader a sentence, and the queue
             # goes on with the next question.
@@ -157,6 +157,13 @@ class Asking:
             outcome="error",
             answer=sentences[spoken].format(names=names, **values),
         )
+
+    def _cut_short(self, last: Answer | None, question: Any, collection: Any) -> Answer:
+        """What there is of an answer that the server's end cut off, and that it did."""
+        if last is None or not last.citations:
+            return self._error(question, collection, texts.STOPPING, last)
+        told = f"{last.answer}\n\n{texts.STOPPING[last.language]}"
+        return replace(last, answer=told, draft="", stage="done")
 
     def _note(self, answer: Answer | None, outcome: str, question: Any) -> None:
         """One line in the log and in the figures; the question itself only where a setting asks."""

@@ -240,6 +240,15 @@ def test_a_term_signal_lets_an_answer_end_and_tells_who_waits(free_port: int) ->
     assert "Traceback" not in errors
 
 
+def test_a_term_signal_keeps_what_was_written_and_says_that_it_was_cut(free_port: int) -> None:
+    (only,), seconds, errors = ask_and_end(free_port, "0.1", ["a long answer"])
+    assert (only["stage"], only["outcome"], only["draft"]) == ("done", "answered", "")
+    assert only["citations"]
+    assert only["answer"].endswith("This server is being restarted. Ask again in a moment.")
+    assert seconds < 10
+    assert "Traceback" not in errors
+
+
 def test_a_term_signal_cuts_an_answer_that_does_not_end_and_says_so(free_port: int) -> None:
     (only,), seconds, errors = ask_and_end(free_port, "0.05", ["a silent one"])
     assert (only["stage"], only["outcome"]) == ("done", "error")
