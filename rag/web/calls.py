@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from rag.web.history import read_history
 
 MAX_KEY_CHARS = 100
-ARGUMENTS = {"ask": ("question", "collection", "history"), "collections": ()}
-"""The endpoints and the names of their arguments."""
-_CALL = re.compile(r"/gradio_api/call/(v2/)?([a-z]+)/?")
+_CALL = re.compile(r"/gradio_api/call/(v2/)?(\w+)/?")
 
 
 class BadCall(Exception):
@@ -24,15 +23,23 @@ class BadCall(Exception):
 
 
 @dataclass(frozen=True)
+class Endpoint:
+    """What can be called: its name, and those of its arguments; the first must be given."""
+
+    name: str
+    arguments: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Call:
     """A body as Gradio will see it, and which endpoint it asks for; None for none."""
 
     body: dict[str, Any]
-    endpoint: str | None
+    endpoint: Endpoint | None
 
 
-def read_call(path: str, body: bytes, endpoints: dict[int, str]) -> Call:
-    """The call that a POST to `path` makes. `endpoints` gives names by their number in the queue.
+def read_call(path: str, body: bytes, endpoints: Mapping[int, Endpoint]) -> Call:
+    """The call that a POST to `path` makes. `endpoints` are by their number in the queue.
 
     Raises BadCall.
     """
@@ -45,7 +52,10 @@ def read_call(path: str, body: bytes, endpoints: dict[int, str]) -> Call:
     if path.startswith("/gradio_api/queue/join"):
         return _joined(sent, endpoints)
     if match := _CALL.fullmatch(path):
-        return _called(sent, match[2], by_name=bool(match[1]))
+        named = {endpoint.name: endpoint for endpoint in endpoints.values()}
+        if match[2] not in named:
+            raise BadCall
+        return _called(sent, named[match[2]], by_name=bool(match[1]))
     keys = ("session_hash", "event_id")
     found = {key: _key(sent.get(key)) for key in keys if key in sent}
     if path.startswith("/gradio_api/cancel"):
@@ -53,41 +63,35 @@ def read_call(path: str, body: bytes, endpoints: dict[int, str]) -> Call:
     return Call(found, None)
 
 
-def _joined(sent: dict[str, Any], endpoints: dict[int, str]) -> Call:
+def _joined(sent: dict[str, Any], endpoints: Mapping[int, Endpoint]) -> Call:
     number = _endpoint_number(sent, endpoints)
-    name = endpoints[number]
+    endpoint = endpoints[number]
     session = _key(sent.get("session_hash"))
-    data = _arguments(sent.get("data"), name)
-    return Call({"data": data, "fn_index": number, "session_hash": session}, name)
+    data = _arguments(sent.get("data"), endpoint)
+    return Call({"data": data, "fn_index": number, "session_hash": session}, endpoint)
 
 
-def _called(sent: dict[str, Any], name: str, *, by_name: bool) -> Call:
-    if name not in ARGUMENTS:
-        raise BadCall
+def _called(sent: dict[str, Any], endpoint: Endpoint, *, by_name: bool) -> Call:
     if not by_name:
-        return Call({"data": _arguments(sent.get("data"), name)}, name)
-    if set(sent) - set(ARGUMENTS[name]) or (name == "ask" and "question" not in sent):
+        return Call({"data": _arguments(sent.get("data"), endpoint)}, endpoint)
+    names = endpoint.arguments
+    if set(sent) - set(names) or not set(names[:1]) <= set(sent):
         raise BadCall
-    values = _arguments([sent.get(key) for key in ARGUMENTS[name]], name)
-    named = zip(ARGUMENTS[name], values, strict=True)
-    return Call({key: value for key, value in named if key in sent}, name)
+    return Call({name: _argument(name, value) for name, value in sent.items()}, endpoint)
 
 
-def _arguments(data: Any, name: str) -> list[Any]:
-    if not isinstance(data, list) or len(data) > len(ARGUMENTS[name]):
+def _arguments(data: Any, endpoint: Endpoint) -> list[Any]:
+    names = endpoint.arguments
+    if not isinstance(data, list) or not min(1, len(names)) <= len(data) <= len(names):
         raise BadCall
-    if name != "ask":
-        return []
-    if not data:
-        raise BadCall
-    question, *rest = data
-    clean: list[Any] = [_plain(question)]
-    if rest:
-        clean.append(_plain(rest[0]))
-    if len(rest) > 1:
-        turns = read_history(rest[1])
-        clean.append([{"role": t.role, "content": text_of(t.content)} for t in turns])
-    return clean
+    return [_argument(name, value) for name, value in zip(names, data, strict=False)]
+
+
+def _argument(name: str, value: Any) -> Any:
+    if name != "history":
+        return _plain(value)
+    turns = read_history(value)
+    return [{"role": turn.role, "content": text_of(turn.content)} for turn in turns]
 
 
 def _plain(value: Any) -> Any:
@@ -102,7 +106,7 @@ def text_of(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-def _endpoint_number(sent: dict[str, Any], endpoints: dict[int, str]) -> int:
+def _endpoint_number(sent: dict[str, Any], endpoints: Mapping[int, Endpoint]) -> int:
     number = sent.get("fn_index")
     if type(number) is not int or number not in endpoints:
         raise BadCall

@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from rag import logs
 from rag.settings import Settings
 from rag.web import texts, visit
-from rag.web.calls import BadCall, Call, read_call
+from rag.web.calls import BadCall, Call, Endpoint, read_call
 from rag.web.limits import Limits
 from rag.web.metrics import Metrics
 
@@ -30,9 +30,7 @@ _READABLE = re.compile(
     r"/config/?|/theme\.css|/robots\.txt|/favicon\.ico|/gradio_api/(?:info/?|openapi\.json"
     r"|app_id/?|startup-events|heartbeat/[\w-]{1,100}|queue/data|call/(?:v2/)?\w+/\w{1,100})"
 )
-_CALLABLE = re.compile(
-    r"/gradio_api/(?:queue/join|cancel|reset/?|call/(?:v2/)?(?:ask|collections)/?)"
-)
+_CALLABLE = r"/gradio_api/(?:queue/join|cancel|reset/?|call/(?:v2/)?(?:%s)/?)"
 _OWN = re.compile(r"/|/healthz|/metrics|/page/.*|/source/.*")
 _HOST = re.compile(rb"[A-Za-z0-9._-]*(?::\d{1,5})?|\[[0-9A-Fa-f:.]+\](?::\d{1,5})?")
 _STREAM = re.compile(r"/gradio_api/call/(?:v2/)?\w+/(\w+)")
@@ -56,7 +54,9 @@ class Door:
         self._metrics = metrics
         self._limits = limits
         self._tidy = tidy
-        self._endpoints = {index: str(fn.api_name) for index, fn in blocks.fns.items()}
+        self._endpoints = _endpoints(blocks)
+        names = "|".join(endpoint.name for endpoint in self._endpoints.values())
+        self._callable = re.compile(_CALLABLE % names)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Passes a request on, or answers it."""
@@ -96,7 +96,7 @@ class Door:
         scope["headers"] = [pair for pair in scope["headers"] if _is_harmless(*pair)]
         posted = scope["method"] not in ("GET", "HEAD", "OPTIONS")
         known = _OWN.fullmatch(path) or (not posted and _READABLE.fullmatch(path))
-        callable_ = _CALLABLE.fullmatch(path)
+        callable_ = self._callable.fullmatch(path)
         if not known and not (callable_ and (posted or scope["method"] == "OPTIONS")):
             await self._refuse(scope, send, 404, texts.NOT_HERE, "path")
             return
@@ -136,7 +136,8 @@ class Door:
     async def _has_room(self, scope: Scope, send: Send, call: Call, here: visit.Visit) -> bool:
         """Whether a call may join the queue; refuses it otherwise."""
         self._tidy()
-        if call.endpoint == "ask" and not await self._may_ask(scope, send, here):
+        asks = call.endpoint is not None and "question" in call.endpoint.arguments
+        if asks and not await self._may_ask(scope, send, here):
             return False
         if len(self._queue) >= self._settings.max_waiting:
             await self._refuse(scope, send, 503, texts.QUEUE_FULL, "queue")
@@ -176,6 +177,18 @@ class Door:
     ) -> None:
         self._metrics.turned_away(reason)
         await _say(scope, send, status, sentences, **values)
+
+
+def _endpoints(blocks: gr.Blocks) -> dict[int, Endpoint]:
+    """What can be called, by its number in the queue."""
+    described = blocks.get_api_info()["named_endpoints"]
+    return {
+        index: Endpoint(
+            str(fn.api_name),
+            tuple(given["parameter_name"] for given in described[f"/{fn.api_name}"]["parameters"]),
+        )
+        for index, fn in blocks.fns.items()
+    }
 
 
 async def _say(

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from rag.settings import Settings
 from rag.types import Turn
-from rag.web.calls import BadCall, read_call
+from rag.web.calls import BadCall, Endpoint, read_call
 from rag.web.formula import formula_tree
 from rag.web.history import read_history
 from rag.web.limits import client_of
@@ -22,7 +22,8 @@ from tests.schema import faults
 from tests.web.conftest import Site
 from tests.web.scripted import ScriptedAnswerer
 
-ENDPOINTS = {0: "ask", 1: "collections"}
+ASK = Endpoint("ask", ("question", "collection", "history"))
+ENDPOINTS = {0: ASK, 1: Endpoint("collections", ())}
 PATHS = st.sampled_from(
     ["call/ask", "call/v2/ask", "call/collections", "queue/join", "cancel", "reset", "upload",
      "run/ask", "component_server", "call/v2/collections", "call/x", "stream/x"]
@@ -100,7 +101,7 @@ def test_gradio_only_sees_what_was_written_for_it(path: str, body: bytes) -> Non
         return
     json.dumps(call.body).encode("utf-8")
     assert len(call.body.get("data", [])) <= 3
-    if call.endpoint != "ask":
+    if call.endpoint != ASK:
         return
     data = call.body.get("data") or [call.body.get(key) for key in ("question", "collection")]
     assert all(not isinstance(value, dict | list) for value in data[:2])
