@@ -20,12 +20,19 @@ AGAIN_SECONDS = 5.0
 
 
 class Health:
-    """`check` searches and generates a token, and raises when that can't be done."""
+    """`check` searches and generates a token, and raises when that can't be done.
+
+    A model on a server may be silent for `silence` seconds before it counts as stuck.
+    """
 
     def __init__(
-        self, check: Callable[[], None], clock: Callable[[], float] = time.monotonic
+        self,
+        check: Callable[[], None],
+        clock: Callable[[], float] = time.monotonic,
+        silence: float = 0.0,
     ) -> None:
         self._check = check
+        self._silence = silence
         self._clock = clock
         self._running = 0
         self._moved = clock()
@@ -58,7 +65,7 @@ class Health:
         now = self._clock()
         if self._running:
             still = now - self._moved
-            if still > STALL_SECONDS:
+            if still > max(STALL_SECONDS, self._silence):
                 return f"the answer under way hasn't moved for {still:.0f} s"
             if not self._suspect:
                 return self._fault

@@ -155,7 +155,7 @@ def create_app(
     tells the readers who wait.
     """
     metrics = Metrics([info.name for info in answerer.collections()])
-    health = Health(answerer.check)
+    health = Health(answerer.check, silence=settings.llm_timeout)
     asking = Asking(answerer, settings, metrics, health)
     blocks = build_blocks(asking, answerer, settings)
     metrics.watch(waiting=lambda: len(blocks._queue), running=lambda: asking.running)

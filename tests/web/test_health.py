@@ -83,6 +83,16 @@ def test_an_answer_that_does_not_move_is_a_fault() -> None:
     assert fault(one) is None
 
 
+def test_a_server_that_may_be_silent_for_longer_is_given_its_time() -> None:
+    clock = Clock()
+    one = Health(Model().check, clock, silence=300)
+    one.began()
+    clock.now += health.STALL_SECONDS + 1
+    assert fault(one) is None
+    clock.now += 300
+    assert fault(one)
+
+
 def test_a_check_that_hangs_is_a_fault_and_is_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(health, "CHECK_SECONDS", 0.1)
     monkeypatch.setattr(health, "AGAIN_SECONDS", 0)
@@ -145,7 +155,7 @@ def test_health_answers_while_a_model_hangs(
 ) -> None:
     monkeypatch.setattr(health, "STALL_SECONDS", 0.3)
     answerer = Silent()
-    site = site_with(answerer)
+    site = site_with(answerer, llm_timeout=0)
     call(site, "hello")
     until(lambda: answerer.running == 1)
     until(lambda: httpx.get(f"{site.url}/healthz").status_code == 503)
