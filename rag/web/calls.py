@@ -63,6 +63,16 @@ def read_call(path: str, body: bytes, endpoints: Mapping[int, Endpoint]) -> Call
     return Call(found, None)
 
 
+def calls_a_tool(body: bytes) -> bool:
+    """Whether a message of the Model Context Protocol, or one of several, calls a tool."""
+    try:
+        sent = json.loads(body)
+    except (ValueError, RecursionError):
+        return False
+    messages = sent if isinstance(sent, list) else [sent]
+    return any(isinstance(one, dict) and one.get("method") == "tools/call" for one in messages)
+
+
 def _joined(sent: dict[str, Any], endpoints: Mapping[int, Endpoint]) -> Call:
     number = _endpoint_number(sent, endpoints)
     endpoint = endpoints[number]

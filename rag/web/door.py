@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from rag import logs
 from rag.settings import Settings
 from rag.web import texts, visit
-from rag.web.calls import BadCall, Call, Endpoint, read_call
+from rag.web.calls import BadCall, Call, Endpoint, calls_a_tool, read_call
 from rag.web.limits import Limits
 from rag.web.metrics import Metrics
 
@@ -31,6 +31,7 @@ _READABLE = re.compile(
     r"|app_id/?|startup-events|heartbeat/[\w-]{1,100}|queue/data|call/(?:v2/)?\w+/\w{1,100})"
 )
 _CALLABLE = r"/gradio_api/(?:queue/join|cancel|reset/?|call/(?:v2/)?(?:%s)/?)"
+_AGENTS = re.compile(r"/gradio_api/mcp(?:/.*)?")
 _OWN = re.compile(r"/|/healthz|/metrics|/page/.*|/source/.*")
 _HOST = re.compile(rb"[A-Za-z0-9._-]*(?::\d{1,5})?|\[[0-9A-Fa-f:.]+\](?::\d{1,5})?")
 _STREAM = re.compile(r"/gradio_api/call/(?:v2/)?\w+/(\w+)")
@@ -95,7 +96,8 @@ class Door:
             return
         scope["headers"] = [pair for pair in scope["headers"] if _is_harmless(*pair)]
         posted = scope["method"] not in ("GET", "HEAD", "OPTIONS")
-        known = _OWN.fullmatch(path) or (not posted and _READABLE.fullmatch(path))
+        agent = self._settings.mcp and _AGENTS.fullmatch(path)
+        known = agent or _OWN.fullmatch(path) or (not posted and _READABLE.fullmatch(path))
         callable_ = self._callable.fullmatch(path)
         if not known and not (callable_ and (posted or scope["method"] == "OPTIONS")):
             await self._refuse(scope, send, 404, texts.NOT_HERE, "path")
@@ -128,7 +130,11 @@ class Door:
             scope["query_string"] = b""
             headers = [(k, v) for k, v in headers if k != b"content-type"]
             headers.append((b"content-type", b"application/json"))
-        elif path == "/page/feedback" and not await self._may_ask(scope, send, here):
+        elif (path == "/page/feedback" and not await self._may_ask(scope, send, here)) or (
+            agent
+            and calls_a_tool(body)
+            and not await self._may_ask(scope, send, here, excuse=False)
+        ):
             return
         scope["headers"] = [*headers, (b"content-length", str(len(body)).encode())]
         await self._app(scope, _replay(body, receive), send)
@@ -144,10 +150,16 @@ class Door:
             return False
         return True
 
-    async def _may_ask(self, scope: Scope, send: Send, here: visit.Visit) -> bool:
-        """Counts a question or a thumb; refuses it when its client is far over the limit."""
+    async def _may_ask(
+        self, scope: Scope, send: Send, here: visit.Visit, *, excuse: bool = True
+    ) -> bool:
+        """Counts a question or a thumb; refuses it when its client is far over the limit.
+
+        Without `excuse` it is refused as soon as it is over.
+        """
         here.limit = self._limits.per_minute
         here.wait, refused = self._limits.take(scope)
+        refused = refused or bool(here.wait and not excuse)
         if refused:
             seconds = max(1, round(here.wait))
             await self._refuse(

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from hypothesis import HealthCheck, settings
 
-_ALWAYS = {
-    "deadline": None,  # a slow machine is no fault; each test bounds the time itself
-    "suppress_health_check": list(HealthCheck),
-    "print_blob": True,
-}
-settings.register_profile("short", max_examples=60, **_ALWAYS)  # type: ignore[arg-type]
-settings.register_profile("long", max_examples=5000, **_ALWAYS)  # type: ignore[arg-type]
+# A slow machine is no fault: each test bounds the time itself.
+_SHORT = settings(
+    max_examples=60, deadline=None, print_blob=True, suppress_health_check=list(HealthCheck)
+)
+settings.register_profile("short", _SHORT)
+settings.register_profile("long", _SHORT, max_examples=5000)
 settings.load_profile("short")

@@ -174,3 +174,16 @@ def test_a_full_queue_is_said_at_once(site_with: SiteWith) -> None:
     full = call(site, "one too many")
     assert full.status_code == 503
     assert full.json()["detail"] == "Too many readers are waiting just now. Ask again in a moment."
+
+
+def test_agents_are_counted_too(site_with: SiteWith) -> None:
+    site = site_with(questions_per_minute=1)
+    message = {
+        "jsonrpc": "2.0", "id": 1, "method": "tools/call",
+        "params": {"name": "collections", "arguments": {}},
+    }  # fmt: skip
+    headers = {"Accept": "application/json, text/event-stream"}
+    address = f"{site.url}/gradio_api/mcp/"
+    statuses = [httpx.post(address, json=message, headers=headers).status_code for _ in range(2)]
+    assert statuses[0] != 429
+    assert statuses[1] == 429
