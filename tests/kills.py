@@ -75,7 +75,7 @@ def load(url: str, seed: int, over: threading.Event) -> None:
     while not over.is_set():
         try:
             reader.step()
-        except httpx.HTTPError:
+        except (httpx.HTTPError, ValueError):  # gone, or in the middle of a line of JSON
             over.wait(0.1)
 
 
