@@ -85,7 +85,7 @@ class FaissIndex:
             lengths = np.linalg.norm(index.reconstruct_n(0, index.ntotal), axis=1)
             if not np.allclose(lengths, 1.0, atol=1e-3):
                 raise RuntimeError("its vectors have other lengths than 1")
-        except (OSError, RuntimeError) as error:
+        except (OSError, RuntimeError, MemoryError) as error:  # a header may claim any size
             raise FootnoteError(
                 f"{path} is not a whole FAISS index; build the collection again with build_index.py."
             ) from error
