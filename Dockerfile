@@ -19,7 +19,8 @@ RUN useradd --uid 1000 --create-home footnote
 WORKDIR /app
 COPY --from=build --chown=1000:1000 /app /app
 USER 1000
-ENV XDG_CACHE_HOME=/app/.cache HOST=0.0.0.0 PORT=7860 PYTHONDONTWRITEBYTECODE=1
+# Gradio wants a folder for temporary files, and /dev/shm can be written even when the root can't.
+ENV XDG_CACHE_HOME=/app/.cache HOST=0.0.0.0 PORT=7860 PYTHONDONTWRITEBYTECODE=1 TMPDIR=/dev/shm
 EXPOSE 7860
 HEALTHCHECK --interval=30s --timeout=15s --start-period=60s CMD ["/app/.venv/bin/python", "-c", \
     "import os, urllib.request as u; u.urlopen(f'http://127.0.0.1:{os.environ[\"PORT\"]}/healthz', timeout=10)"]
