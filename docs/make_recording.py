@@ -73,7 +73,7 @@ def main(url: str) -> None:
         page.wait_for_selector(".chip")
         recorder = Recorder(page)
         recorder.shoot(1400)
-        recorder.type("What does a KV cache keep?")
+        recorder.type("Who developed BM25?")
         page.keyboard.press("Enter")
         recorder.until_answered()
         page.locator(".marker").last.hover()

@@ -6,7 +6,7 @@ import { h, icon, iconButton, morph } from "./dom.js";
 import { commentForm, entryContent, welcome } from "./entry.js";
 import { questionLink, setPublished } from "./links.js";
 import * as markdown from "./markdown.js";
-import { fillPanel, hideQuote, openPassage, refreshPanel, showQuote } from "./sources.js";
+import { fillPanel, growPanel, hideQuote, openPassage, refreshPanel, showQuote } from "./sources.js";
 import { BEAT_MS, clear, load, recall, remember, remove, save, watch } from "./store.js";
 import { day, language, switchLanguage, words } from "./words.js";
 
@@ -342,6 +342,7 @@ async function send(question, at = Date.now()) {
         job.stage = partial.stage;
         entry.answer = partial;
         show();
+        if (collection === here) growPanel(entry.id, partial);
         if (Date.now() - saved > SAVE_MS) {
           saved = Date.now();
           save(here, entry);
@@ -367,7 +368,8 @@ async function send(question, at = Date.now()) {
   const follow = nearEnd();
   refresh();
   if (follow) scroller.scrollTop = scroller.scrollHeight;
-  showSources(entry.answer ? entry : null);
+  if (entry.answer?.citations.length) growPanel(entry.id, entry.answer);
+  else showSources(null);
   announce(entry);
 }
 

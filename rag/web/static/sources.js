@@ -68,6 +68,13 @@ export function fillPanel(key, answer, n = null, i = 0) {
   draw();
 }
 
+/** Shows the sources of an answer that is still growing as soon as it has some. */
+export function growPanel(key, answer) {
+  if (!answer.citations.length) return;
+  if (shown?.key !== key) fillPanel(key, answer, answer.citations[0].n);
+  else if (shown.answer.citations.length !== answer.citations.length) fillPanel(key, answer, shown.n, shown.i);
+}
+
 export function refreshPanel() {
   draw();
 }
