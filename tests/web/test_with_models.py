@@ -429,7 +429,8 @@ def test_agents_ask_and_search(app: RunningApp) -> None:
     found = result(app.url, "search", question=INSIDE, k=4)
     assert found["passes"] is True
     assert len(found["hits"]) == 4
-    assert found["hits"][0]["url"] == answer["citations"][0]["url"]
+    pages = [hit["url"].partition("#")[0] for hit in found["hits"]]
+    assert answer["citations"][0]["url"].partition("#")[0] in pages
     assert [h["fused"] for h in found["hits"]] == sorted(
         (h["fused"] for h in found["hits"]), reverse=True
     )
