@@ -79,7 +79,7 @@ class LexicalIndex:
             if (about["analyser"], about["chunks"]) != (_analyser(), chunks):
                 return None
             return cls(Postings.load(folder, chunks), about["stems"], about["words"])
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
             return None
 
     def knows(self, word: analyse.Word) -> bool:

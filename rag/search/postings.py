@@ -14,10 +14,17 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from rag.search.arrays import map_array
+
 K1, B = 1.2, 0.75  # Robertson & Zaragoza, "The Probabilistic Relevance Framework" (2009)
 LONGEST = 3
 _ODD = np.uint64(0x9E3779B97F4A7C15)  # 2^64 / golden ratio, of Fibonacci hashing
-_ARRAYS = ("grams", "starts", "chunks", "scores")
+_ARRAYS: dict[str, type[np.generic]] = {
+    "grams": np.uint64,
+    "starts": np.int64,
+    "chunks": np.int32,
+    "scores": np.float32,
+}
 
 
 class Postings:
@@ -68,9 +75,7 @@ class Postings:
     @classmethod
     def load(cls, folder: Path, size: int) -> Postings:
         """Maps what `save` wrote. Raises OSError or ValueError when a file isn't whole."""
-        arrays = [
-            np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False) for name in _ARRAYS
-        ]
+        arrays = [map_array(folder / f"{name}.npy", kind, 1) for name, kind in _ARRAYS.items()]
         grams, starts, chunks, scores = arrays
         if len(starts) != len(grams) + 1 or not len(chunks) == len(scores) == starts[-1]:
             raise ValueError(f"the arrays in {folder} don't belong together")

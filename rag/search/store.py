@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import from_json
 
+from rag.search.arrays import map_array
 from rag.search.lexical import LexicalIndex
 from rag.search.vectors import FaissIndex, SentenceVectors, VectorIndex
 from rag.types import Card, Chunk, CollectionInfo, FootnoteError, Mode
@@ -146,10 +147,8 @@ def load(folder: Path, embedder_fingerprint: str, dimension: int) -> Stored:
     )
     index = FaissIndex.load(folder / "index.faiss", (manifest.chunks, dimension))
     try:
-        sentence_vectors = np.load(folder / "sentences.npy", mmap_mode="r", allow_pickle=False)
-        if sentence_vectors.dtype != np.float16:
-            raise ValueError("they are of another type")
-    except (OSError, EOFError, ValueError) as error:
+        sentence_vectors = map_array(folder / "sentences.npy", np.float16, 2)
+    except (OSError, ValueError) as error:
         raise FootnoteError(f"{folder / 'sentences.npy'} cannot be read; {_REBUILD}.") from error
     lexical = LexicalIndex.load(folder / "lexical", len(chunks))
     stored = Stored(manifest, chunks, index, sentence_vectors, lexical)

@@ -60,6 +60,15 @@ def test_a_pickle_is_never_opened(folder: Path, tmp_path: Path, name: str) -> No
     assert not trap.exists()
 
 
+@pytest.mark.parametrize("at", [8, 10, 20, 40, 60])
+@pytest.mark.parametrize("junk", [b"", b"(((", b"\xff\xff", b"{'descr': '|O'"])
+def test_a_broken_header_of_an_array_is_one_line(folder: Path, at: int, junk: bytes) -> None:
+    path = folder / "sentences.npy"
+    body = path.read_bytes()
+    path.write_bytes(body[:at] + junk + (body[at + len(junk) :] if junk else b""))
+    refused(folder)
+
+
 def test_an_index_that_claims_more_than_its_size_is_not_read(folder: Path) -> None:
     path = folder / "index.faiss"
     body = bytearray(path.read_bytes())
