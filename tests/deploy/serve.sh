@@ -17,20 +17,20 @@ mount -o remount,bind,ro "$root"
 python3 -c 'import fcntl, socket, struct
 s = socket.socket(); fcntl.ioctl(s, 0x8914, struct.pack("16sH14x", b"lo", 1 | 64))'  # lo up
 
-inside() {
-    chroot --userspec="$user:$user" "$root" sh -c "cd $workdir && exec $environment $1"
+inside() { # replaces its shell, so that in the background its number is the command's own
+    exec chroot --userspec="$user:$user" "$root" sh -c "cd $workdir && exec $environment $1"
 }
-inside "sh -c 'id -u; touch /app/x /tmp/x 2>&1 || true'"
+(inside "sh -c 'id -u; touch /app/x /tmp/x 2>&1 || true'")
 now() { date +%s%N; }
 begun=$(now)
 inside "$command" &
 app=$!
-until inside "$health" 2>/dev/null; do
+until (inside "$health" 2>/dev/null); do
     kill -0 "$app" || { echo "the app ended before it was healthy"; exit 1; }
     sleep 0.2
 done
 echo "healthy after $(( ($(now) - begun) / 1000000 )) ms"
-inside "/app/.venv/bin/python /probe.py"
+(inside "/app/.venv/bin/python /probe.py")
 echo "memory: $(awk '/VmRSS/ {printf "%d MB", $2 / 1024}' "/proc/$app/status" 2>/dev/null || true)"
 begun=$(now)
 kill -TERM "$app"
