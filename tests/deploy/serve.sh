@@ -31,7 +31,7 @@ until (inside "$health" 2>/dev/null); do
 done
 echo "healthy after $(( ($(now) - begun) / 1000000 )) ms"
 (inside "/app/.venv/bin/python /probe.py")
-echo "memory: $(awk '/VmRSS/ {printf "%d MB", $2 / 1024}' "/proc/$app/status" 2>/dev/null || true)"
+echo "memory: $(awk '/VmRSS/ {printf "%d MB", $2 / 1024}' "$root/proc/$app/status" 2>/dev/null || true)"
 begun=$(now)
 kill -TERM "$app"
 wait "$app" && status=0 || status=$?
