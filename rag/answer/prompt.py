@@ -15,7 +15,7 @@ from rag.search import analyse
 from rag.search.vectors import Vectors
 from rag.types import Language, Message
 
-BUDGET = 240
+BUDGET = 200
 """Tokens of passages that the model reads for one answer."""
 _FIRST_SHARE = 0.65
 _LEAST = 30
