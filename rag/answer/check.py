@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag.answer.facts import Evidence, facts
+from rag.answer.language import detect
 from rag.answer.wanted import wanted
 from rag.search import analyse
 from rag.types import Chunk, Encoder, Language
@@ -159,6 +160,8 @@ class Checker:
         if best is None:
             return Unsupported(f"no passage holds {missing}")
         other = self._passages[best.passage].chunk.language != self._language
+        if other and detect(sentence, self._language) != self._language:
+            return Unsupported("copied from a page in another language")
         if best.score < (OTHER_LANGUAGE if other else SAME_LANGUAGE):
             return Unsupported(f"support {best.score:.2f} is too weak")
         return self._judged(replace(best, shown=sentence if other else best.quote))

@@ -117,15 +117,16 @@ def nearest(
 ) -> list[tuple[int, int]]:
     """(passage, sentence) of the prose that could be an answer as it stands, the nearest first.
 
-    All sentences in the answer's language come before those in another one.
+    Only sentences in the answer's language.
     """
-    found = []
-    for n, passage in enumerate(passages):
-        other = passage.chunk.language != language
-        for i, near in enumerate(nearness(question, vector, passage)):
-            if passage.is_prose(i) and not _NO_ANSWER.search(passage.sentence(i)):
-                found.append((other, -near, n, i))
-    return [(n, i) for _, _, n, i in sorted(found)]
+    found = [
+        (-near, n, i)
+        for n, passage in enumerate(passages)
+        if passage.chunk.language == language
+        for i, near in enumerate(nearness(question, vector, passage))
+        if passage.is_prose(i) and not _NO_ANSWER.search(passage.sentence(i))
+    ]
+    return [(n, i) for _, n, i in sorted(found)]
 
 
 def nearness(question: str, vector: Vectors, passage: Passage) -> list[float]:

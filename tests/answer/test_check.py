@@ -78,13 +78,22 @@ def test_a_sentence_that_leans_on_the_one_just_shown_doesnt_repeat_it() -> None:
 
 
 def test_in_another_language_the_models_sentence_is_shown_with_the_quote() -> None:
-    piece = chunk("BM25 cuenta palabras compartidas. No mira el orden.", "bm25", "es")
+    piece = chunk("BM25, Okapi, Lucene, FAISS. No mira el orden.", "bm25", "es")
     vectors = ENCODER.encode_passages([piece.text[a:b] for a, b in piece.sentences])
-    check = Checker("BM25 palabras", "en", [Passage.of(piece, 0.9, vectors)], ENCODER)
-    support = check.check("BM25 cuenta palabras compartidas por todos.")
+    check = Checker("BM25 and what else?", "en", [Passage.of(piece, 0.9, vectors)], ENCODER)
+    support = check.check("These are BM25, Okapi, Lucene and FAISS.")
     assert isinstance(support, Support)
-    assert support.shown == "BM25 cuenta palabras compartidas por todos."
-    assert support.quote == "BM25 cuenta palabras compartidas."
+    assert support.shown == "These are BM25, Okapi, Lucene and FAISS."
+    assert support.quote == "BM25, Okapi, Lucene, FAISS."
+
+
+def test_a_sentence_copied_from_a_page_in_another_language_is_no_answer() -> None:
+    piece = chunk("BM25 cuenta las palabras que comparten. No mira el orden.", "bm25", "es")
+    vectors = ENCODER.encode_passages([piece.text[a:b] for a, b in piece.sentences])
+    check = Checker("What does BM25 count?", "en", [Passage.of(piece, 0.9, vectors)], ENCODER)
+    result = check.check("BM25 cuenta las palabras que comparten.")
+    assert isinstance(result, Unsupported)
+    assert "another language" in result.reason
 
 
 def test_a_sentence_without_the_kind_of_thing_that_was_asked_for_is_no_answer() -> None:
