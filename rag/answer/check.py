@@ -154,8 +154,6 @@ class Checker:
             return Unsupported("says nothing")
         if stems <= self._asked and not stated.numbers:
             return Unsupported("only restates the question")
-        if sentence.rstrip().endswith(":"):
-            return Unsupported("only announces what follows")
         best, missing = self._best(sentence, stems)
         if best is None:
             return Unsupported(f"no passage holds {missing}")
@@ -178,11 +176,14 @@ class Checker:
             self._repeated += 1
             return Unsupported("a repetition")
         chunk = self._passages[support.passage].chunk
-        if chunk.kind != "overview":
-            if chunk.language == self._language and not self._is_about_the_question(support):
-                return Unsupported("true, but beside the question")
-            if not self._said and not self._wanted.met_by(support.quote):
-                return Unsupported(f"names no {', '.join(sorted(self._wanted.kinds))}")
+        overview = chunk.kind == "overview"
+        if not overview and support.shown.rstrip().endswith(":"):
+            return Unsupported("only announces what follows")
+        own = chunk.language == self._language
+        if not overview and own and not self._is_about_the_question(support):
+            return Unsupported("true, but beside the question")
+        if not self._said and not self._wanted.met_by(support.quote):
+            return Unsupported(f"names no {', '.join(sorted(self._wanted.kinds))}")
         support = self._without_what_was_said(support)
         self._said.append(stems)
         self._shown.append(support.quote)

@@ -87,6 +87,25 @@ def test_in_another_language_the_models_sentence_is_shown_with_the_quote() -> No
     assert support.quote == "BM25, Okapi, Lucene, FAISS."
 
 
+def test_what_only_announces_something_is_no_answer_however_the_model_ends_it() -> None:
+    text = "BM25 ranks documents by these words: k1 and b."
+    check = checker(text="BM25 ranks documents like this:\n\nby words, and that is all there is.")
+    result = check.check("BM25 ranks documents like this.")
+    assert isinstance(result, Unsupported)
+    assert "announces" in result.reason
+    assert isinstance(checker(text=text).check(text), Support)
+
+
+def test_an_overview_that_lacks_what_was_asked_for_is_no_answer() -> None:
+    piece = chunk("This blog is written by Marta Ibarra.", "blog", kind="overview")
+    vectors = ENCODER.encode_passages([piece.text])
+    passages = [Passage.of(piece, 0.9, vectors)]
+    old = Checker("How old is Marta Ibarra?", "en", passages, ENCODER).check(piece.text)
+    assert isinstance(old, Unsupported)
+    writes = Checker("Who writes this blog?", "en", passages, ENCODER).check(piece.text)
+    assert isinstance(writes, Support)
+
+
 def test_a_sentence_copied_from_a_page_in_another_language_is_no_answer() -> None:
     piece = chunk("BM25 cuenta las palabras que comparten. No mira el orden.", "bm25", "es")
     vectors = ENCODER.encode_passages([piece.text[a:b] for a, b in piece.sentences])
