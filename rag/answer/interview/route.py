@@ -1,8 +1,8 @@
 """How an interview finds what answers a question, one small step after the other.
 
 The question is put as the page would have it; the section that it is about is searched first, then
-the whole page, then the page's n-grams. Each step keeps what scores 5 and more out of 10, and no
-model is asked anything: two passes more before the first word were slower and chose worse.
+the whole page, then the page's n-grams. Each step keeps what scores 5 and more out of 10. No step
+asks a language model anything, so the first word costs one pass.
 """
 
 from __future__ import annotations
