@@ -292,8 +292,8 @@ def _script(done: Answer, question: str, spanish: bool) -> Answer:
         "about a neighbour of the subject have to be refused like one about pizza. [1] "
         "The weights behind the encoder are stored in eight bits, one scale per channel. [2]"
     )
-    if "long" in question:
-        text = "\n\n".join([text] * 8)
+    if "long" in question:  # some seconds; a very long one outlasts whatever is done to it
+        text = "\n\n".join([text] * (60 if "very long" in question else 8))
     return replace(
         done,
         answer=text,

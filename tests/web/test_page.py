@@ -428,7 +428,7 @@ def test_a_reload_in_mid_answer_tells_and_lets_one_go_on(visit: Visit, site: Sit
 def test_a_server_restart_in_mid_answer_loses_nothing(visit: Visit, site: Site) -> None:
     page = visit(may_fail=True)
     ask(page, GATE)
-    ask(page, "a long answer", wait=False)
+    ask(page, "a very long answer", wait=False)
     page.wait_for_selector(".entry:last-child .marker")
     site.stop()
     expect(page.locator(".entry").last).to_contain_text("This server is being restarted")
