@@ -40,7 +40,8 @@ _NEAREST = 3
 _SENTENCES = 3
 """Most sentences of an answer."""
 _SURE = 2.0
-"""The gate's score from which that is done; below, a model that finds nothing is believed."""
+"""The gate's score from which the nearest sentence is quoted where the model points at none; below,
+a model that finds nothing is believed."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,7 @@ class Collection:
             messages,
             Checker(question, spoken, passages, self.searcher.encoder, found.spelt),
             Footnotes(passages),
-            prompt.nearest(found.spelt, found.vector, passages, spoken),
+            lambda: prompt.nearest(found.spelt, found.vector, passages, spoken),
             _SENTENCES,
         )
 
@@ -290,10 +291,8 @@ class Answerer:
         query = followup.resolve(question, history)
         found, verdict = self._search(query.text, collection, spoken)
         route = ("dense", "lexical")
-        may_lean = (
-            query.context and not query.rewritten and not followup.names_its_subject(question)
-        )
-        if not verdict.passes and may_lean and query.context:
+        alone = query.rewritten or followup.names_its_subject(question)
+        if not verdict.passes and query.context and not alone:
             wider = followup.Query(followup.join(query.context, question), True, query.context)
             again, second = self._search(wider.text, collection, spoken)
             if second.passes and not set(verdict.missing) & set(second.missing):

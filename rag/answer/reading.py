@@ -10,7 +10,7 @@ from rag.answer.footnotes import Footnotes
 from rag.answer.writing import Writing
 from rag.types import Message
 
-_TRIED = 4
+TRIED = 4
 """Nearest sentences that are tried as the answer when the model found none."""
 
 
@@ -21,11 +21,12 @@ class Reading:
     messages: Callable[[], Sequence[Message]]
     checker: Checker
     footnotes: Footnotes
-    nearest: Sequence[tuple[int, int]]
-    """(passage, sentence) of what could be an answer as it stands, the nearest first."""
+    nearest: Callable[[], Sequence[tuple[int, int]]]
+    """(passage, sentence) of what could be an answer as it stands, the nearest first; only worked out
+    where the model pointed at nothing."""
     most: int
     """Sentences that the answer may have."""
 
     def quote(self, writing: Writing) -> bool:
         """Adds the nearest sentence that holds as an answer by itself; whether there is one."""
-        return any(writing.quote(n, i) for n, i in self.nearest[:_TRIED])
+        return any(writing.quote(n, i) for n, i in self.nearest()[:TRIED])

@@ -15,7 +15,7 @@ from rag.answer.interview.held import VoiceChecker
 from rag.answer.interview.passages import TurnedFootnotes, TurnedPassage
 from rag.answer.interview.route import Route
 from rag.answer.interview.voice import InterviewVoice
-from rag.answer.reading import Reading
+from rag.answer.reading import TRIED, Reading
 from rag.answer.whole import asks_about_the_whole
 from rag.answer.writing import Writing
 from rag.search import analyse
@@ -31,7 +31,6 @@ _ABOUT_YOU = re.compile(
 )
 _NEAREST = 3
 _FACTS = ("Facts", "Datos")
-_TRIED = 4
 _LEAD_SENTENCES = 2
 _MOST = 2
 """Sentences of an answer: no more than was asked."""
@@ -105,13 +104,14 @@ class Interview:
         def untold() -> bool:
             return self._quote_untold(question, found, passages, footnotes, spoken)
 
-        nearest = blog_prompt.nearest(found.spelt, found.vector, passages, spoken)
-        if introduces:
-            nearest = [(0, i) for i in range(len(passages[0].kept))][:_LEAD_SENTENCES]
-            return InterviewReading(
-                messages, checker, footnotes, nearest, _MOST, untold, whole=True
-            )
-        return InterviewReading(messages, checker, footnotes, nearest, _MOST, untold)
+        def nearest() -> list[tuple[int, int]]:
+            if introduces:
+                return [(0, i) for i in range(len(passages[0].kept))][:_LEAD_SENTENCES]
+            return blog_prompt.nearest(found.spelt, found.vector, passages, spoken)
+
+        return InterviewReading(
+            messages, checker, footnotes, nearest, _MOST, untold, whole=introduces
+        )
 
     def _quote_untold(
         self,
@@ -132,7 +132,7 @@ class Interview:
         language: Language = "es" if passages[0].original.language == "es" else "en"
         checker = Checker(question, language, originals, self._searcher.encoder, found.spelt)
         nearest = blog_prompt.nearest(found.spelt, found.vector, originals, language)
-        for n, i in nearest[:_TRIED]:
+        for n, i in nearest[:TRIED]:
             support = checker.quote(n, i)
             if isinstance(support, Support):
                 shown = self.voice(spoken).quoting(support.quote)
@@ -158,7 +158,7 @@ class InterviewReading(Reading):
     def quote(self, writing: Writing) -> bool:
         """Adds the nearest sentence that holds as an answer by itself; whether there is one."""
         if self.whole:
-            held = [writing.quote(n, i) for n, i in self.nearest]
+            held = [writing.quote(n, i) for n, i in self.nearest()]
             return any(held)
         return super().quote(writing) or self.untold()
 
