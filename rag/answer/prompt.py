@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from rag.answer.check import Passage
 from rag.answer.wanted import wanted
@@ -61,29 +62,43 @@ _EXAMPLE: dict[Language, tuple[str, str, str]] = {
 }
 
 
-def fixed(language: Language) -> list[Message]:
-    """What every prompt in a language begins with; a model keeps its cache."""
-    notes, question, answer = _EXAMPLE[language]
-    return [
-        Message("system", _SYSTEM[language]),
-        Message("user", _asked(notes, f"{_QUESTION[language]}: {question}", language)),
-        Message("assistant", answer),
-    ]
+@dataclass(frozen=True)
+class Form:
+    """A prompt: a rule and an example in each language, then the notes and the question."""
 
+    system: dict[Language, str]
+    example: dict[Language, tuple[str, str, str]]
+    """Notes, question and answer."""
 
-def messages(question: str, context: str | None, notes: str, language: Language) -> list[Message]:
-    """The prompt. `context` is the earlier question that a follow-up leans on, if it does.
+    def fixed(self, language: Language) -> list[Message]:
+        """What every prompt in a language begins with; a model keeps its cache."""
+        notes, question, answer = self.example[language]
+        return [
+            Message("system", self.system[language]),
+            Message("user", _asked(notes, f"{_QUESTION[language]}: {question}", language)),
+            Message("assistant", answer),
+        ]
 
-    The notes come before the question, so that a model keeps their cache between questions.
-    """
-    asked = f"{_QUESTION[language]}: {question}"
-    if context:
-        asked = f"{_EARLIER[language]}: {context}\n{asked}"
-    return [*fixed(language), Message("user", _asked(notes, asked, language))]
+    def messages(
+        self, question: str, context: str | None, notes: str, language: Language
+    ) -> list[Message]:
+        """The prompt. `context` is the earlier question that a follow-up leans on, if it does.
+
+        The notes come before the question, so that a model keeps their cache between questions.
+        """
+        asked = f"{_QUESTION[language]}: {question}"
+        if context:
+            asked = f"{_EARLIER[language]}: {context}\n{asked}"
+        return [*self.fixed(language), Message("user", _asked(notes, asked, language))]
 
 
 def _asked(notes: str, question: str, language: Language) -> str:
     return f"{_NOTES[language]}:\n{notes}\n\n{question}"
+
+
+_FORM = Form(_SYSTEM, _EXAMPLE)
+fixed = _FORM.fixed
+messages = _FORM.messages
 
 
 def select(

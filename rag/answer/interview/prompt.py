@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from rag.types import Language, Message
+from rag.answer.prompt import Form
+from rag.types import Language
 
 _SYSTEM: dict[Language, str] = {
     "en": "You are interviewed. Answer with one or two sentences copied word for word from your "
@@ -10,9 +11,6 @@ _SYSTEM: dict[Language, str] = {
     "es": "Te hacen una entrevista. Responde en español, con una o dos frases copiadas palabra por "
     "palabra de tus notas.",
 }
-_NOTES: dict[Language, str] = {"en": "Notes", "es": "Notas"}
-_QUESTION: dict[Language, str] = {"en": "Question", "es": "Pregunta"}
-_EARLIER: dict[Language, str] = {"en": "Asked before", "es": "Pregunta anterior"}
 _EXAMPLE: dict[Language, tuple[str, str, str]] = {
     "en": (
         "## Work: The bakery\nI opened a bakery in Leeds in 1901. My sister kept the books. In 1911 I "
@@ -27,25 +25,6 @@ _EXAMPLE: dict[Language, tuple[str, str, str]] = {
         "Mi hermana llevaba las cuentas.",
     ),
 }
-
-
-def fixed(language: Language) -> list[Message]:
-    """What every prompt in a language begins with; a model keeps its cache."""
-    notes, question, answer = _EXAMPLE[language]
-    return [
-        Message("system", _SYSTEM[language]),
-        Message("user", _asked(notes, f"{_QUESTION[language]}: {question}", language)),
-        Message("assistant", answer),
-    ]
-
-
-def messages(question: str, context: str | None, notes: str, language: Language) -> list[Message]:
-    """The prompt. `context` is the earlier question that a follow-up leans on, if it does."""
-    asked = f"{_QUESTION[language]}: {question}"
-    if context:
-        asked = f"{_EARLIER[language]}: {context}\n{asked}"
-    return [*fixed(language), Message("user", _asked(notes, asked, language))]
-
-
-def _asked(notes: str, question: str, language: Language) -> str:
-    return f"{_NOTES[language]}:\n{notes}\n\n{question}"
+_FORM = Form(_SYSTEM, _EXAMPLE)
+fixed = _FORM.fixed
+messages = _FORM.messages
