@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from rag.llm.fuse import fuse_attention, fuse_norms, fuse_skips, limit_logits
+from rag.llm.fuse import expose_state, fuse_attention, fuse_norms, fuse_skips, limit_logits
 from rag.llm.graph import Graph
 from rag.llm.quantise import quantise
 from rag.llm.quiet import quiet_libraries
@@ -162,6 +162,8 @@ def fuse(graph: Graph, config: dict[str, Any]) -> None:
     if not fuse_attention(graph, config):
         log.info("%s keeps the attention it was exported with", config["model_type"])
     fuse_norms(graph)
+    if not expose_state(graph, config["num_hidden_layers"]):
+        log.info("%s gives no state to judge by", config["model_type"])
     fuse_skips(graph)
 
 

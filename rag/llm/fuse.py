@@ -24,6 +24,12 @@ LOGITS_INPUT = "num_logits/hidden"
 """What the vocabulary projection reads, once `limit_logits` has been there."""
 
 
+STATE_OUTPUT = "state"
+_STATE_DEPTH = 7 / 12
+"""Share of the layers below the state: there, what a prompt's last token knows of the notes before
+it is clearest (docs/answers.md); near the top it is about the next word."""
+
+
 def limit_logits(graph: Graph) -> None:
     """Adds the input `num_logits` (int64, [1]): logits are computed for the last so many positions.
 
@@ -115,6 +121,28 @@ def fuse_skips(graph: Graph) -> int:
         graph.replace([total], [fused])
         count += 1
     return count
+
+
+def expose_state(graph: Graph, layers: int) -> bool:
+    """Adds the output `state`, (1, tokens, hidden): the residual stream in the middle of the model.
+
+    After the norms are fused, before their sums are. Returns False, and changes nothing, where the
+    graph isn't built as usual.
+    """
+    producers = graph.producers()
+    above = _projections(producers).get(round(layers * _STATE_DEPTH))
+    if above is None:
+        return False
+    norm = producers.get(_activation(producers, above[0]))
+    if norm is None or norm.op_type != "SimplifiedLayerNormalization":
+        return False
+    copy = helper.make_node("Identity", [norm.input[0]], [STATE_OUTPUT], name=STATE_OUTPUT)
+    graph.replace([norm], [copy, norm])
+    weight = graph.value(norm.input[1])
+    assert weight is not None
+    shape: list[str | int | None] = [1, "sequence_length", len(weight)]
+    graph.outputs.append(helper.make_tensor_value_info(STATE_OUTPUT, TensorProto.FLOAT, shape))
+    return True
 
 
 def fuse_attention(graph: Graph, config: dict[str, Any]) -> bool:

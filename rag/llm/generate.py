@@ -36,6 +36,7 @@ class OnnxGeneration:
         self.output_tokens = 0
         self.text = ""
         self.ending: Ending | None = None
+        self.state: np.ndarray | None = None
         self.left = False
         """Nobody reads on."""
         self._pieces: queue.SimpleQueue[str | BaseException | None] = queue.SimpleQueue()
@@ -157,6 +158,7 @@ class OnnxLanguageModel:
         if logits is None:
             made.ending = "stopped"
             return
+        made.state = self._session.state
         try:
             yield from self._write(prompt, logits, limit, stop, made)
         finally:  # nobody waits for a copy of the cache any more

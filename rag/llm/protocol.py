@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Literal, Protocol
 
+import numpy as np
+
 from rag.types import Message
 
 Ending = Literal["end", "length", "stopped", "repetition"]
@@ -27,6 +29,9 @@ class Generation(Protocol):
     """All pieces so far."""
     ending: Ending | None
     """None while it goes on."""
+    state: np.ndarray | None
+    """What the model makes of the prompt: the state of its last token in the middle of the layers,
+    float32 of shape (hidden,), from the first piece on. None from a model that doesn't tell."""
 
     def __iter__(self) -> Iterator[str]:
         """Pieces of text; leaving the loop early stops the model. Raises what went wrong in it."""

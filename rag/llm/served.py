@@ -15,6 +15,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import httpx
+import numpy as np
 
 from rag.llm.protocol import Ending, never
 from rag.llm.server_errors import explained, refuse_status, server_sent
@@ -54,6 +55,7 @@ class ServedGeneration:
         self.output_tokens = 0
         self.text = ""
         self.ending: Ending | None = None
+        self.state: np.ndarray | None = None
         self._pieces = pieces
         self._stop = stop
 

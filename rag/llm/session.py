@@ -34,6 +34,9 @@ class Session:
         self.capacity = capacity
         self.vocabulary: int = outputs["logits"].shape[-1]
         self._inputs = set(inputs)
+        self.hidden: int | None = outputs["state"].shape[-1] if "state" in outputs else None
+        """Width of the states, where the graph gives them."""
+        self._states = np.empty((0, self.hidden or 0), np.float32)
         self._fused = "seqlens_k" in inputs
         room = capacity + 1  # for the second row of a run of one token
         self._cache = np.zeros((len(self._past), heads, room, size), np.float32)
@@ -54,6 +57,11 @@ class Session:
         if start + len(ids) > self.capacity:
             raise ValueError(f"{start + len(ids)} tokens are more than the cache's {self.capacity}")
         return (self._run_fused if self._fused else self._run_plain)(ids, start, logits)
+
+    @property
+    def state(self) -> np.ndarray | None:
+        """A copy of the last run's last token's state, (hidden,); None where the graph has none."""
+        return self._states[-1].copy() if self.hidden else None
 
     def read_cache(self, start: int, end: int) -> np.ndarray:
         """A copy of the cache's tokens `start` to `end`: (2 × layers, heads, tokens, size)."""
@@ -98,7 +106,13 @@ class Session:
             (1, rows, self.vocabulary),
             self._logits.ctypes.data,
         )
+        if self.hidden:
+            self._states = np.empty((tokens.shape[1], self.hidden), np.float32)
+            shape = (1, *self._states.shape)
+            pointer = self._states.ctypes.data
+            self._binding.bind_output("state", "cpu", 0, np.float32, shape, pointer)
         self._session.run_with_iobinding(self._binding)
+        self._states = self._states[: len(ids)]
         return self._logits[:logits]
 
     def _run_plain(self, ids: Sequence[int], start: int, logits: int) -> np.ndarray:
@@ -113,7 +127,10 @@ class Session:
         for name, buffer in zip(self._past, self._cache, strict=True):
             feed[name] = buffer[None, :, :start]
         presents = [name.replace("past_key_values", "present") for name in self._past]
-        found, *cache = self._session.run(["logits", *presents], feed)
+        wanted = ["logits", *presents, *(["state"] if self.hidden else [])]
+        found, *cache = self._session.run(wanted, feed)
+        if self.hidden:
+            self._states = np.asarray(cache.pop())[0]
         for buffer, values in zip(self._cache, cache, strict=True):
             buffer[:, start:end] = values[0, :, start:]
         return np.asarray(found)[0, -logits:]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
+import numpy as np
+
 from rag.llm.protocol import Ending
 from rag.types import Message
 
@@ -19,6 +21,7 @@ class ScriptedGeneration:
         self.output_tokens = 0
         self.text = ""
         self.ending: Ending | None = None
+        self.state: np.ndarray | None = None
 
     def __iter__(self) -> Iterator[str]:
         if isinstance(self._text, Exception):

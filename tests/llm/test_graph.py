@@ -8,7 +8,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from rag.llm.export_llm import optimum_export
-from rag.llm.fuse import fuse_attention, fuse_norms, fuse_skips, limit_logits
+from rag.llm.fuse import expose_state, fuse_attention, fuse_norms, fuse_skips, limit_logits
 from rag.llm.graph import Graph
 from rag.llm.quantise import quantise, quantise_columns
 from rag.llm.session import Session
@@ -62,6 +62,46 @@ def test_edited_graph_computes_what_the_model_does(exported: Path, fused: bool) 
     session.run(IDS[:30], 0)
     assert np.allclose(session.run(IDS[30:], 30, 10), expected[30:], atol=1e-3)
     assert np.allclose(session.run(IDS[20:25], 20, 2), expected[23:25], atol=1e-3)
+
+
+@pytest.mark.parametrize("fused", [True, False])
+def test_the_state_is_the_models_own_in_the_middle_of_its_layers(
+    exported: Path, fused: bool
+) -> None:
+    import torch
+    from transformers import AutoModelForCausalLM
+
+    model = AutoModelForCausalLM.from_pretrained(exported)
+    with torch.no_grad():
+        found = model(torch.tensor([IDS]), output_hidden_states=True).hidden_states
+    layers = model.config.num_hidden_layers
+    expected = found[round(layers * 7 / 12)][0].numpy()
+    graph = Graph(exported / "exported" / "model.onnx")
+    limit_logits(graph)
+    if fused:
+        fuse_attention(graph, config(exported))
+    fuse_norms(graph)
+    assert expose_state(graph, layers)
+    fuse_skips(graph)
+    path = exported / f"state-{fused}.onnx"
+    graph.save(path)
+    session = Session(path, threads=1, capacity=64)
+    assert session.hidden == expected.shape[1]
+    session.run(IDS[:30], 0)
+    assert session.state is not None and np.allclose(session.state, expected[29], atol=1e-3)
+    # One token alone is run twice at once; its state is still its own.
+    session.run(IDS[30:31], 30)
+    assert np.allclose(session.state, expected[30], atol=1e-3)
+
+
+def test_a_graph_of_another_build_gives_no_state(exported: Path) -> None:
+    graph = Graph(exported / "exported" / "model.onnx")
+    limit_logits(graph)
+    assert not expose_state(graph, 2)  # its norms aren't fused
+    graph.save(exported / "no-state.onnx")
+    session = Session(exported / "no-state.onnx", threads=1, capacity=64)
+    session.run(IDS, 0)
+    assert session.hidden is None and session.state is None
 
 
 def test_attention_of_other_architectures_is_left_alone(exported: Path) -> None:
