@@ -5,21 +5,19 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import replace
 
-from rag.answer import followup, language, prompt, smalltalk, texts
-from rag.answer.check import Checker, Passage
-from rag.answer.footnotes import Footnotes
+from rag.answer import followup, language, smalltalk, texts
+from rag.answer.collection import Collection
 from rag.answer.interview.interview import Interview
-from rag.answer.reading import Reading
+from rag.answer.judge import Judge
+from rag.answer.progress import Progress
 from rag.answer.retrieval import Retrieved, retrieve
-from rag.answer.suggest import Suggester
 from rag.answer.whole import asks_about_the_whole
-from rag.answer.writing import Writing
+from rag.answer.writer import Writer
 from rag.llm.protocol import LanguageModel
-from rag.search.gate import Gate, Verdict
-from rag.search.search import Found, Searcher
+from rag.search.gate import Verdict
+from rag.search.search import Found
 from rag.settings import Settings
 from rag.types import (
     Answer,
@@ -28,110 +26,32 @@ from rag.types import (
     Language,
     Message,
     Nearest,
-    Outcome,
-    Stage,
-    Timings,
     Turn,
     Unavailable,
 )
 
 log = logging.getLogger(__name__)
 _NEAREST = 3
-_SENTENCES = 3
-"""Most sentences of an answer."""
 _SURE = 2.0
 """The gate's score from which the nearest sentence is quoted where the model points at none; below,
 a model that finds nothing is believed."""
-
-
-@dataclass(frozen=True)
-class Collection:
-    """A loaded collection with its gate."""
-
-    searcher: Searcher
-    gate: Gate
-    interview: Interview | None = None
-    """With the subject of the page, where it is one."""
-
-    @cached_property
-    def suggester(self) -> Suggester:
-        """What to ask next."""
-        return Suggester(self.searcher.stored)
-
-    @property
-    def info(self) -> CollectionInfo:
-        return self.searcher.stored.manifest.info()
-
-    def voice(self, spoken: Language, question: str = "") -> texts.Voice:
-        """For the written replies in a language."""
-        if self.interview:
-            return self.interview.voice(spoken, question)
-        manifest = self.searcher.stored.manifest
-        return texts.Voice(spoken, manifest.title, manifest.topics.get(spoken, ()))
-
-    def reading(
-        self,
-        question: str,
-        context: str | None,
-        found: Found,
-        spoken: Language,
-        count_tokens: Callable[[str], int],
-    ) -> Reading:
-        """What a blog's answer is written from."""
-        passages = [
-            Passage.of(hit.chunk, hit.score, self.searcher.sentence_vectors(position))
-            for hit, position in zip(found.hits, found.positions, strict=True)
-        ]
-
-        def messages() -> list[Message]:
-            notes = prompt.select(found.spelt, found.vector, passages, count_tokens)
-            return prompt.messages(question, context, notes, spoken)
-
-        return Reading(
-            messages,
-            Checker(question, spoken, passages, self.searcher.encoder, found.spelt),
-            Footnotes(passages),
-            lambda: prompt.nearest(found.spelt, found.vector, passages, spoken),
-            _SENTENCES,
-        )
-
-
-@dataclass
-class _Progress:
-    """The answer while it is made."""
-
-    started: float
-    answer: Answer
-    timings: Timings = field(default_factory=Timings)
-
-    def milliseconds(self) -> int:
-        return round((time.perf_counter() - self.started) * 1000)
-
-    def reading_begins(self) -> None:
-        """The reader sees the first words now."""
-        if not self.timings.first_token_ms:
-            self.timings = replace(self.timings, first_token_ms=self.milliseconds())
-
-    def partial(self, stage: Stage, **changes: object) -> Answer:
-        self.answer = replace(self.answer, stage=stage, **changes)  # type: ignore[arg-type]
-        return self.answer
-
-    def done(self, outcome: Outcome, text: str, **changes: object) -> Answer:
-        timings = replace(self.timings, total_ms=self.milliseconds())
-        return self.partial(
-            "done", outcome=outcome, answer=text, draft="", timings=timings, **changes
-        )
 
 
 class Answerer:
     """Answers questions about the loaded collections. Safe to share between threads."""
 
     def __init__(
-        self, collections: Mapping[str, Collection], llm: LanguageModel, settings: Settings
+        self,
+        collections: Mapping[str, Collection],
+        llm: LanguageModel,
+        settings: Settings,
+        judge: Judge | None = None,
     ) -> None:
+        """`judge` is the one that was fitted for `llm`, where there is one."""
         self._collections = collections
         self._llm = llm
         self._settings = settings
+        self._judge = judge
 
     def collections(self) -> list[CollectionInfo]:
         """What can be asked, the default collection first."""
@@ -191,7 +111,7 @@ class Answerer:
             outcome="answered",
             answer="",
         )
-        progress = _Progress(time.perf_counter(), blank)
+        progress = Progress(time.perf_counter(), blank)
         if chosen is None:
             known = sorted(self._collections)
             yield progress.done("error", texts.unknown_collection(name, known, spoken))
@@ -215,7 +135,7 @@ class Answerer:
         history: Sequence[Turn],
         collection: Collection,
         spoken: Language,
-        progress: _Progress,
+        progress: Progress,
         stop: Callable[[], bool],
     ) -> Iterator[Answer]:
         voice = collection.voice(spoken, question)
@@ -236,7 +156,8 @@ class Answerer:
         progress.timings = replace(progress.timings, retrieve_ms=progress.milliseconds())
         progress.answer = replace(progress.answer, search_query=query.text, route=route)
         nearest = interview.nearest(found) if interview else _nearest(found)
-        if not verdict.passes:
+        judge = None if interview else self._judge
+        if not (judge.may_look(verdict.score) if judge else verdict.passes):
             best = nearest[0].title if nearest else None
             yield progress.done(
                 "refused",
@@ -249,11 +170,14 @@ class Answerer:
         context = query.context if query.rewritten else None
         make = interview.reading if interview else collection.reading
         reading = make(question, context, found, spoken, self._llm.count_tokens)
-        yield from self._write(reading, spoken, progress, stop)
-        sure = interview or verdict.score >= _SURE
-        if not progress.answer.citations and not stop() and sure:
+        writer = Writer(self._llm, self._settings.max_output_tokens, judge, verdict.score)
+        yield from writer.write(reading, spoken, progress, stop)
+        if writer.judged is not None:
+            progress.took("judged")
+        sure = writer.judged if writer.judged is not None else verdict.score >= _SURE
+        if not progress.answer.citations and not stop() and (interview or sure):
             reading = make(question, context, found, spoken, self._llm.count_tokens)
-            yield from self._quote(reading, spoken, progress)
+            yield from writer.quote(reading, spoken, progress)
         if progress.answer.citations:
             route = (*progress.answer.route, "verified")
             asked = [question, *(turn.content for turn in history if turn.role == "user")]
@@ -305,76 +229,6 @@ class Answerer:
         found = collection.searcher.search(query, self._settings.passages, spoken)
         asked_in = language.detect(query, spoken)
         return found, collection.gate.decide(query, found, asked_in)
-
-    def _write(
-        self,
-        reading: Reading,
-        spoken: Language,
-        progress: _Progress,
-        stop: Callable[[], bool],
-    ) -> Iterator[Answer]:
-        """Streams what the model's sentences point at, each only when the check finds its support.
-
-        The sentences of an overview or a lead are written to be quoted, and need no model.
-        """
-        if {"overview", "lead"} & {*progress.answer.route}:
-            return
-        writing = Writing(reading.checker, reading.footnotes, spoken)
-        yield from self._turn(reading.messages(), writing, reading.most, progress, stop)
-
-    def _quote(self, reading: Reading, spoken: Language, progress: _Progress) -> Iterator[Answer]:
-        """The nearest sentence that holds, as it stands on its page."""
-        writing = Writing(reading.checker, reading.footnotes, spoken)
-        if reading.quote(writing):
-            route = (*progress.answer.route, "quoted")
-            progress.answer = replace(progress.answer, route=route)
-            progress.reading_begins()
-            yield _written(progress, writing, "", progress.answer.withheld)
-
-    def _turn(
-        self,
-        messages: Sequence[Message],
-        writing: Writing,
-        most: int,
-        progress: _Progress,
-        stop: Callable[[], bool],
-    ) -> Iterator[Answer]:
-        """The model's turn, of up to `most` sentences: ended early when its first sentence doesn't hold."""
-        generation = self._llm.generate(
-            messages, max_tokens=self._settings.max_output_tokens, stop=stop
-        )
-        for piece in generation:
-            writing.add(piece)
-            draft = writing.draft
-            if draft:
-                progress.reading_begins()
-            yield _written(progress, writing, draft)
-            failed = writing.withheld and not writing.footnotes.citations
-            if failed or writing.is_over or writing.footnotes.sentences >= most:
-                writing.drop()
-                break
-        if stop():
-            writing.drop()
-        writing.end()
-        progress.timings = replace(
-            progress.timings,
-            prompt_tokens=generation.prompt_tokens,
-            cached_tokens=generation.cached_tokens,
-            output_tokens=generation.output_tokens,
-        )
-        yield _written(progress, writing, "")
-
-
-def _written(progress: _Progress, writing: Writing, draft: str, withheld: int = 0) -> Answer:
-    """What stands so far; `withheld` counts what was held back before."""
-    return progress.partial(
-        "writing",
-        outcome="answered",
-        answer=writing.footnotes.text,
-        citations=writing.footnotes.citations,
-        withheld=withheld + writing.withheld,
-        draft=draft,
-    )
 
 
 def _language(question: str, history: Sequence[Turn], collection: Collection | None) -> Language:

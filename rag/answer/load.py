@@ -6,9 +6,11 @@ import logging
 from typing import get_args
 
 from rag.answer import prompt
-from rag.answer.answerer import Answerer, Collection
+from rag.answer.answerer import Answerer
+from rag.answer.collection import Collection
 from rag.answer.interview import prompt as interview_prompt
 from rag.answer.interview.interview import Interview
+from rag.answer.judge import judge_of
 from rag.llm.build import ensure_embedder
 from rag.llm.encoder import OnnxEncoder
 from rag.llm.engine import about, load_llm
@@ -56,7 +58,7 @@ def load_answerer(settings: Settings) -> tuple[Answerer, dict[str, str]]:
     llm = load_llm(settings)
     collections = load_collections(settings, encoder)
     warm_up(llm)
-    return Answerer(collections, llm, settings), about(settings, llm)
+    return Answerer(collections, llm, settings, judge_of(llm.name)), about(settings, llm)
 
 
 def warm_up(llm: LanguageModel) -> None:

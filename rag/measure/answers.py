@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from rag.answer.answerer import Answerer, Collection
+from rag.answer.answerer import Answerer
+from rag.answer.collection import Collection
 from rag.llm.protocol import LanguageModel
 from rag.llm.question_writer import QuestionWriter
 from rag.measure.figures import mean, ratio, share

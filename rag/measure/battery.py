@@ -8,7 +8,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from rag.answer.answerer import Answerer, Collection
+from rag.answer.answerer import Answerer
+from rag.answer.collection import Collection
 from rag.measure import interview
 from rag.measure.answers import checked
 from rag.measure.figures import auc, mean, share

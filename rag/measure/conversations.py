@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from rag.answer.answerer import Answerer, Collection
+from rag.answer.answerer import Answerer
+from rag.answer.collection import Collection
 from rag.measure.battery import chunks_by_page, is_page, read_lines
 from rag.measure.figures import share
 from rag.measure.numerals import fold

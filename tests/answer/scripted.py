@@ -15,13 +15,15 @@ class ScriptedGeneration:
 
     prompt_tokens, cached_tokens = 10, 2
 
-    def __init__(self, text: str | Exception, stop: Callable[[], bool]) -> None:
+    def __init__(
+        self, text: str | Exception, stop: Callable[[], bool], state: np.ndarray | None = None
+    ) -> None:
         self._text = text
         self._stop = stop
         self.output_tokens = 0
         self.text = ""
         self.ending: Ending | None = None
-        self.state: np.ndarray | None = None
+        self.state = state
 
     def __iter__(self) -> Iterator[str]:
         if isinstance(self._text, Exception):
@@ -34,7 +36,7 @@ class ScriptedGeneration:
 
 
 class ScriptedModel:
-    """Gives `replies` in turn, and remembers what it was asked."""
+    """Gives `replies` in turn, and remembers what it was asked. `state` is that of each prompt."""
 
     name = fingerprint = "scripted"
     waiting = 0
@@ -43,6 +45,8 @@ class ScriptedModel:
         self.replies = list(replies)
         self.asked: list[tuple[Message, ...]] = []
         self.begun: list[str] = []
+        self.state: np.ndarray | None = None
+        self.generations: list[ScriptedGeneration] = []
 
     def generate(
         self,
@@ -54,7 +58,9 @@ class ScriptedModel:
     ) -> ScriptedGeneration:
         self.asked.append(tuple(messages))
         self.begun.append(begin)
-        return ScriptedGeneration(self.replies.pop(0), stop)
+        made = ScriptedGeneration(self.replies.pop(0), stop, self.state)
+        self.generations.append(made)
+        return made
 
     def option_logprobs(
         self, messages: Sequence[Message], options: Sequence[str], *, begin: str = ""

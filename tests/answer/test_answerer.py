@@ -2,7 +2,9 @@ import re
 
 import pytest
 
-from rag.answer.answerer import Answerer, Collection
+from rag.answer.answerer import Answerer
+from rag.answer.collection import Collection
+from rag.answer.judge import Judge
 from rag.search.gate import SAME_LANGUAGE, Gate, Weights
 from rag.search.search import Searcher
 from rag.settings import Settings
@@ -21,8 +23,13 @@ GOOD = "BM25 ranks documents by the words that they share with a question."
 
 
 def answerer(
-    *replies: str | Exception, passes: bool = True, threshold: float | None = None
+    *replies: str | Exception,
+    passes: bool = True,
+    threshold: float | None = None,
+    judge: Judge | None = None,
+    below: float | None = None,
 ) -> tuple[Answerer, ScriptedModel]:
+    """`below`: every question's score is so much under the gate's threshold."""
     model = ScriptedModel(*replies)
     searcher = Searcher(
         stored([BM25, CACHE, *OTHERS], topics={"en": ["search"], "es": ["búsqueda"]},
@@ -33,10 +40,13 @@ def answerer(
     if threshold is None:
         threshold = -1e9 if passes else 1e9
     size = len(SAME_LANGUAGE.weight)
-    weights = Weights((0.0,) * size, (1.0,) * size, (1.0,) * size, threshold)
+    ones = (1.0,) * size
+    weights = Weights((0.0,) * size, ones, ones, threshold)
+    if below is not None:
+        weights = Weights((0.0,) * size, ones, (0.0,) * size, below)
     gate = Gate(weights, weights)
     settings = Settings(collection="t")
-    return Answerer({"t": Collection(searcher, gate)}, model, settings), model
+    return Answerer({"t": Collection(searcher, gate)}, model, settings, judge), model
 
 
 def markers(answer: Answer) -> set[int]:

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from rag.answer.answerer import Answerer, Collection
+from rag.answer.answerer import Answerer
+from rag.answer.collection import Collection
 from rag.answer.load import load_encoder
 from rag.llm.build import ensure_models
 from rag.llm.generate import OnnxLanguageModel

@@ -7,8 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from rag.answer.answerer import Answerer, Collection
+from rag.answer.answerer import Answerer
 from rag.answer.check import Support, Unsupported
+from rag.answer.collection import Collection
 from rag.answer.interview import relevance
 from rag.answer.interview.address import about, spoken_of
 from rag.answer.interview.held import VoiceChecker

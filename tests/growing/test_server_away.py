@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from rag.answer.answerer import Answerer, Collection
+from rag.answer.answerer import Answerer
+from rag.answer.collection import Collection
 from rag.llm.served import ServedLanguageModel
 from rag.search.gate import SAME_LANGUAGE, Gate, Weights
 from rag.search.search import Searcher

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from rag.answer.answerer import Answerer, Collection
+from rag.answer.answerer import Answerer
+from rag.answer.collection import Collection
 from rag.measure.answers import drawn, evaluate_answers
 from rag.measure.battery import evaluate_battery
 from rag.measure.conversations import are_conversations, evaluate_conversations, failures

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rag.answer.answerer import Answerer, Collection
+from rag.answer.answerer import Answerer
+from rag.answer.collection import Collection
 from rag.answer.load import load_encoder
 from rag.search.gate import Gate
 from rag.search.search import Searcher

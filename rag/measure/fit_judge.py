@@ -1,0 +1,203 @@
+"""Fits `rag.answer.judge` for the language model that the settings name.
+
+    python -m rag.measure.fit_judge --blogs tests/data/blogs --also tests/data/development.jsonl
+
+builds the collection of every folder NAME beside a NAME.jsonl that isn't there yet, puts its
+questions and their notes to the model, and fits a logistic classifier over the states. It prints how
+each blog fares with a judge that was fitted on the others, and writes the judge of all of them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.linear_model import LogisticRegression
+
+from rag import prepare
+from rag.answer import language
+from rag.answer.collection import Collection
+from rag.answer.judge import Judge, path_of
+from rag.answer.load import load_collections, load_encoder, warm_up
+from rag.build import Plan
+from rag.ingest.sources import Source
+from rag.llm.engine import load_llm
+from rag.llm.protocol import LanguageModel
+from rag.measure.battery import read_lines
+from rag.measure.figures import auc
+from rag.progress import Bars
+from rag.search.analyse import fold
+from rag.settings import Settings
+from rag.types import FootnoteError, Progress
+
+_MOST = 150
+"""Questions of one blog, drawn at random, so that no subject outweighs the others."""
+_SEED = 5
+_REGULAR = 3e-3
+"""Inverse strength of the L2 penalty; 1e-3 and 1e-2 are within 0.01 of AUC on left-out blogs."""
+_GATE = 0.1
+"""Weight of the gate's score beside the state's log-odds."""
+_LET_THROUGH = 0.8
+"""Share of the answerable questions of left-out blogs that the chosen point lets through."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A question as the judge sees it."""
+
+    blog: str
+    answerable: bool
+    held: bool
+    """Whether it is answerable and the notes hold the answer: what is to be told."""
+    gate: float
+    state: NDArray[np.float32]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Fits and writes. Returns 1 after a failure that is explained in one line."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else None)
+    parser.add_argument("--blogs", type=Path, required=True)
+    parser.add_argument(
+        "--also", type=Path, action="append", default=[], metavar="FILE",
+        help="labelled questions about the default collection; all of them are used",
+    )  # fmt: skip
+    options = parser.parse_args(arguments)
+    try:
+        settings = Settings.from_environment()
+        batteries = sorted(options.blogs.glob("*.jsonl"))
+        prepare.build(list(_missing(batteries, settings)), settings)
+        rows, model = _read(batteries, options.also, settings)
+    except FootnoteError as error:
+        print(error, file=sys.stderr)
+        return 1
+    _report(rows)
+    judge = fit(rows)
+    path_of(model).write_text(_json(model, judge), encoding="utf-8")
+    print(f"{len(rows)} questions → {path_of(model)}")
+    return 0
+
+
+def fit(rows: Sequence[Row]) -> Judge:
+    """The judge of all rows; its point is chosen on scores of blogs that were left out."""
+    weights, offset = _classifier(rows)
+    scores, answerable = held_out(rows)
+    point = float(np.quantile(scores[answerable], 1 - _LET_THROUGH))
+    return Judge(weights, _GATE, offset - point)
+
+
+def held_out(rows: Sequence[Row]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Each row's score by a classifier of the other blogs, and whether it is answerable."""
+    scores = np.zeros(len(rows))
+    for blog in {row.blog for row in rows}:
+        weights, offset = _classifier([row for row in rows if row.blog != blog])
+        judge = Judge(weights, _GATE, offset)
+        for i, row in enumerate(rows):
+            if row.blog == blog:
+                scores[i] = judge.score(row.state, row.gate)
+    return scores, np.array([row.answerable for row in rows])
+
+
+def _classifier(rows: Sequence[Row]) -> tuple[NDArray[np.float32], float]:
+    """Weights and offset over the states as they are."""
+    states = np.stack([row.state for row in rows])
+    centre, scale = states.mean(axis=0), states.std(axis=0) + 1e-6
+    model = LogisticRegression(C=_REGULAR, max_iter=500)
+    model.fit((states - centre) / scale, [row.held for row in rows])
+    weights = model.coef_[0] / scale
+    return weights.astype(np.float32), float(model.intercept_[0] - weights @ centre)
+
+
+def _missing(batteries: Sequence[Path], settings: Settings) -> Iterator[Plan]:
+    for battery in batteries:
+        if not (settings.artifacts_dir / battery.stem / "manifest.json").exists():
+            yield Plan(battery.stem, Source("html", str(battery.with_suffix(""))))
+
+
+def _read(
+    batteries: Sequence[Path], also: Sequence[Path], settings: Settings
+) -> tuple[list[Row], str]:
+    encoder = load_encoder(settings)
+    collections = load_collections(settings, encoder)
+    llm = load_llm(settings)
+    warm_up(llm)
+    rows: list[Row] = []
+    with Bars("judge") as bars:
+        for path in batteries:
+            entries = read_lines(path)
+            random.Random(_SEED).shuffle(entries)
+            rows += _ask(
+                entries[:_MOST], path.stem, collections[path.stem], llm, settings, bars.show
+            )
+        for path in also:
+            chosen = collections[settings.collection]
+            rows += _ask(read_lines(path), path.stem, chosen, llm, settings, bars.show)
+    return rows, llm.name
+
+
+def _ask(
+    entries: Sequence[dict[str, Any]],
+    blog: str,
+    collection: Collection,
+    llm: LanguageModel,
+    settings: Settings,
+    progress: Progress,
+) -> Iterator[Row]:
+    """Raises FootnoteError when the model tells no state."""
+    for done, entry in enumerate(entries, 1):
+        question = entry["question"]
+        spoken = language.detect(question, collection.info.language)
+        found = collection.searcher.search(question, settings.passages, spoken)
+        gate = collection.gate.decide(question, found, spoken).score
+        messages = collection.reading(question, None, found, spoken, llm.count_tokens).messages()
+        generation = llm.generate(messages, max_tokens=1)
+        for _ in generation:
+            pass
+        if generation.state is None:
+            raise FootnoteError(f"{llm.name} tells no state: there is nothing to judge by.")
+        notes, _, _ = messages[-1].content.rpartition("\n\n")
+        # An answer that was written as a remark is no string of the page.
+        told = "sentence" not in entry or _plain(entry["answer"]) in _plain(notes)
+        answerable = bool(entry["answerable"])
+        yield Row(blog, answerable, answerable and told, gate, generation.state)
+        progress(blog, done, len(entries))
+
+
+def _plain(text: str) -> str:
+    return " ".join(re.sub(r"\W+", " ", fold(text)).split())
+
+
+def _report(rows: Sequence[Row]) -> None:
+    scores, answerable = held_out(rows)
+    blogs = np.array([row.blog for row in rows])
+    gates = np.array([row.gate for row in rows])
+    for blog in [*sorted({row.blog for row in rows}), ""]:
+        chosen = blogs == blog if blog else np.ones(len(rows), bool)
+        inside, outside = chosen & answerable, chosen & ~answerable
+        judged = auc(scores[inside].tolist(), scores[outside].tolist())
+        gate = auc(gates[inside].tolist(), gates[outside].tolist())
+        print(f"{blog or 'all':14} {chosen.sum():5} AUC {judged}, of the gate alone {gate}")
+    for share in (0.95, 0.9, 0.85, 0.8):
+        point = np.quantile(scores[answerable], 1 - share)
+        print(
+            f"{share:.0%} of the answerable: {(scores[~answerable] >= point).mean():.1%} of the others"
+        )
+
+
+def _json(model: str, judge: Judge) -> str:
+    weights = [float(f"{weight:.4g}") for weight in judge.weights]
+    return json.dumps(
+        {"model": model, "gate": judge.gate, "offset": round(judge.offset, 4), "weights": weights}
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

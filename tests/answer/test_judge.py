@@ -1,0 +1,108 @@
+"""The judge: what the model's state says decides before the first word."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rag.answer import judge as judges
+from rag.answer.judge import Judge, judge_of
+from rag.settings import Settings
+from rag.types import FootnoteError
+from tests.answer.test_answerer import GOOD, answerer
+
+# Says yes to states that point along the first axis, whatever the gate said.
+JUDGE = Judge(np.array([1, 0], np.float32), 0.0, 0.0)
+YES, NO = np.array([1, 5], np.float32), np.array([-1, 5], np.float32)
+
+
+def test_the_score_is_linear_in_the_state_and_in_a_bounded_gate_score() -> None:
+    judge = Judge(np.array([2, -1], np.float32), 0.5, 0.25)
+    state = np.array([1, 3], np.float32)
+    assert judge.score(state, 2.0) == pytest.approx(2 - 3 + 1 + 0.25)
+    assert judge.score(state, 1e9) == judge.score(state, 6.0)
+    assert judge.score(state, float("-inf")) == judge.score(state, -6.0)
+
+
+def test_notes_that_do_not_answer_end_in_a_refusal_before_a_word_is_shown() -> None:
+    ask, model = answerer(GOOD, judge=JUDGE)
+    model.state = NO
+    *partial, last = ask.stream("What does BM25 cost?")
+    assert last.outcome == "refused"
+    assert not any(answer.draft or "ranks" in answer.answer for answer in [*partial, last])
+    assert model.generations[0].output_tokens == 1  # the model's turn ended there
+    assert "judged" in last.route
+    assert last.nearest and last.nearest[0].title
+    assert last.timings.prompt_tokens == 10
+
+
+def test_notes_that_answer_are_written_from() -> None:
+    ask, model = answerer(GOOD, judge=JUDGE)
+    model.state = YES
+    answer = ask.ask("What does BM25 do?")
+    assert (answer.outcome, answer.answer) == ("answered", f"{GOOD} [1]")
+    assert answer.route == ("dense", "lexical", "judged", "verified")
+
+
+def test_a_question_just_under_the_gate_is_read_and_judged() -> None:
+    ask, model = answerer(GOOD, GOOD, judge=JUDGE, below=0.5)
+    model.state = YES
+    assert ask.ask("What does BM25 do?").outcome == "answered"
+    model.state = NO
+    assert ask.ask("What does BM25 do?").outcome == "refused"
+
+
+def test_a_question_far_under_the_gate_calls_no_model() -> None:
+    ask, model = answerer(GOOD, judge=JUDGE, below=50.0)
+    model.state = YES
+    assert ask.ask("What does BM25 do?").outcome == "refused"
+    assert model.asked == []
+
+
+def test_where_the_notes_answer_the_nearest_sentence_stands_in_for_a_model_that_finds_none() -> (
+    None
+):
+    said = "Bananas are yellow and sweet."
+    ask, model = answerer(said, said, judge=JUDGE, below=0.5)
+    model.state = YES
+    answer = ask.ask("What does BM25 rank documents by?")
+    assert answer.outcome == "answered" and "quoted" in answer.route
+    assert answer.answer.startswith(GOOD)
+    model.state = NO
+    assert ask.ask("What does BM25 rank documents by?").outcome == "refused"
+
+
+def test_without_a_state_the_gate_alone_decides() -> None:
+    ask, model = answerer(GOOD, judge=JUDGE)
+    model.state = None
+    answer = ask.ask("What does BM25 do?")
+    assert answer.outcome == "answered" and "judged" not in answer.route
+
+
+def test_a_model_without_a_judge_has_none() -> None:
+    assert judge_of("somebody/another-model") is None
+
+
+def test_a_judge_that_is_not_whole_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "m.json"
+    monkeypatch.setattr(judges, "path_of", lambda model: path)
+    for text in ("{", "[]", '{"weights": [1, 2]}', '{"weights": "x", "gate": 0, "offset": 0}'):
+        path.write_text(text, encoding="utf-8")
+        with pytest.raises(FootnoteError, match="fit_judge"):
+            judge_of("m")
+
+
+@pytest.mark.models
+def test_the_shipped_judge_fits_the_language_model() -> None:
+    from rag.llm.engine import load_llm
+    from rag.types import Message
+
+    llm = load_llm(Settings.from_environment())
+    judge = judge_of(llm.name)
+    generation = llm.generate([Message("user", "Hello")], max_tokens=1)
+    for _ in generation:
+        pass
+    assert judge is not None and generation.state is not None
+    assert generation.state.shape == judge.weights.shape
