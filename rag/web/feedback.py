@@ -30,7 +30,7 @@ class Feedback(BaseModel):
 def save_feedback(path: Path, feedback: Feedback) -> None:
     """Appends one line; a single write keeps lines whole when several readers send at once.
 
-    Raises OSError when the file can't be written or has reached its size.
+    Raises OSError when the file can't be written or has reached its size; it is then as it was.
     """
     if path.exists() and path.stat().st_size > MAX_FILE_BYTES:
         raise OSError(errno.EFBIG, f"it has reached {MAX_FILE_BYTES / 1e6:.0f} MB")
@@ -38,7 +38,10 @@ def save_feedback(path: Path, feedback: Feedback) -> None:
     line = (json.dumps(record, ensure_ascii=False) + "\n").encode()
     descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
     try:
-        os.write(descriptor, line)
+        before = os.fstat(descriptor).st_size
+        if os.write(descriptor, line) < len(line):  # what a disk does that fills up
+            os.ftruncate(descriptor, before)
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     finally:
         os.close(descriptor)
 

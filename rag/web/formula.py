@@ -14,6 +14,8 @@ from latex2mathml.converter import convert_to_element
 log = logging.getLogger(__name__)
 
 MAX_CHARS = 1000
+MAX_DEPTH = 60
+"""Elements inside each other; no formula that anyone reads has so many, and deeper JSON is refused."""
 
 # MathML Core without what can carry an address, a script or foreign markup.
 ELEMENT = re.compile(
@@ -41,7 +43,14 @@ def formula_tree(latex: str, *, display: bool = False) -> list[Any] | None:
     except Exception as error:  # noqa: BLE001 - it raises many kinds, RecursionError included
         log.info("No formula: %s", type(error).__name__)
         return None
-    return _node(root)
+    return None if _is_too_deep(root) else _node(root)
+
+
+def _is_too_deep(root: Element) -> bool:
+    level = [root]
+    for _ in range(MAX_DEPTH):
+        level = [child for element in level for child in element]
+    return bool(level)
 
 
 def _node(element: Element) -> list[Any] | None:

@@ -14,7 +14,8 @@ from typing import Any
 import gradio as gr
 import uvicorn
 from fastapi import FastAPI, HTTPException, Request, Response
-from fastapi.responses import FileResponse
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import FileResponse, JSONResponse
 from gradio.networking import setup_tunnel
 from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.routing import Mount
@@ -159,7 +160,13 @@ def create_app(
     asking = Asking(answerer, settings, metrics, health)
     blocks = build_blocks(asking, answerer, settings)
     metrics.watch(waiting=lambda: len(blocks._queue), running=lambda: asking.running)
-    app = FastAPI(title="Footnote", docs_url=None, redoc_url=None, openapi_url=None)
+    app = FastAPI(
+        title="Footnote",
+        docs_url=None,
+        redoc_url=None,
+        openapi_url=None,
+        exception_handlers={RequestValidationError: _unreadable},
+    )
     app.state.blocks = blocks
     app.state.close = lambda: asking.close(lambda: len(blocks._queue))
     app.add_middleware(
@@ -261,6 +268,12 @@ def create_app(
     mounted = next(route for route in app.routes if isinstance(route, Mount) and not route.path)
     mounted.app.api_info = blocks.get_api_info()  # type: ignore[attr-defined]
     return app
+
+
+async def _unreadable(request: Request, error: Exception) -> JSONResponse:
+    """FastAPI's own repeats what was sent, and breaks where that is no JSON or no UTF-8."""
+    spoken = texts.preferred(request.headers.get("accept-language", ""))
+    return JSONResponse({"detail": texts.UNREADABLE[spoken]}, status_code=422)
 
 
 def _address(host: str, port: int) -> str:

@@ -53,6 +53,10 @@ BAD_REQUEST: Texts = {
     "en": 'This request can\'t be read. A call is {{"data": [question, collection, history]}}.',
     "es": 'La petición no se entiende. Una llamada es {{"data": [pregunta, colección, historial]}}.',
 }
+UNREADABLE: Texts = {
+    "en": "This request can't be read.",
+    "es": "La petición no se entiende.",
+}
 NOT_HERE: Texts = {"en": "There is nothing here.", "es": "Aquí no hay nada."}
 BROKEN: Texts = {
     "en": "Something broke here. The log knows it as {request}.",

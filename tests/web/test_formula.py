@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import httpx
 import pytest
 
 from rag.web.formula import ATTRIBUTE, ELEMENT, formula_tree
+from tests.web.conftest import Site
 
 
 def nodes(tree: Any) -> Iterator[list[Any]]:
@@ -56,3 +58,17 @@ def test_markup_in_a_text_stays_its_letters() -> None:
 @pytest.mark.parametrize("latex", ["", " ", r"\frac{", r"\left(", "a^b^c", "{" * 900, "x" * 1001])
 def test_what_is_no_formula_gives_nothing(latex: str) -> None:
     assert formula_tree(latex) is None
+
+
+@pytest.mark.parametrize(
+    "nest", ["{%s}", r"\sqrt{%s}", r"\frac{%s}{x}", r"\left(%s\right)", "x^{%s}"]
+)
+@pytest.mark.parametrize("depth", [5, 20, 60, 100, 200, 400])
+def test_however_deep_it_is_it_can_be_sent_or_is_no_formula(
+    site: Site, nest: str, depth: int
+) -> None:
+    latex = "x"
+    for _ in range(depth):
+        latex = nest.replace("%s", latex)
+    answer = httpx.get(f"{site.url}/page/formula", params={"latex": latex})
+    assert answer.status_code in ((200,) if depth == 5 else (200, 422)), answer.text
