@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -118,7 +118,7 @@ def build_collection(
         chunks=len(chunks),
         sentences=len(sentence_vectors),
         topics={spoken: _topics(documents, spoken) for spoken in LANGUAGES},
-        card=asdict(card_of(documents[0], subject, plan.licence)) if subject else None,
+        card=card_of(documents[0], subject, plan.licence) if subject else None,
     )
     manifest = _calibrated(
         manifest, chunks, vectors, sentence_vectors, plan, settings, encoder,

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import Stemmer
 from numpy.typing import NDArray
+from pydantic import TypeAdapter
 from rapidfuzz import process
 from rapidfuzz.distance import DamerauLevenshtein
 
@@ -21,6 +22,7 @@ from rag.types import Chunk
 
 BRIDGED_WEIGHT = 0.6
 _LANGUAGES = ("en", "es")
+_TEXTS = TypeAdapter(tuple[list[str], list[str]])
 
 
 @dataclass(frozen=True)
@@ -78,7 +80,8 @@ class LexicalIndex:
             about = json.loads((folder / "words.json").read_text(encoding="utf-8"))
             if (about["analyser"], about["chunks"]) != (_analyser(), chunks):
                 return None
-            return cls(Postings.load(folder, chunks), about["stems"], about["words"])
+            stems, words = _TEXTS.validate_python((about["stems"], about["words"]))
+            return cls(Postings.load(folder, chunks), stems, words)
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
             return None
 

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag.search.arrays import map_array
+from rag.types import FootnoteError
 
 K1, B = 1.2, 0.75  # Robertson & Zaragoza, "The Probabilistic Relevance Framework" (2009)
 LONGEST = 3
@@ -82,13 +83,23 @@ class Postings:
         return cls(arrays, size)
 
     def score(self, grams: NDArray[np.uint64]) -> NDArray[np.float32]:
-        """Of every chunk, the sum over the grams that it holds; shape (chunks,)."""
+        """Of every chunk, the sum over the grams that it holds; shape (chunks,).
+
+        Raises FootnoteError when the arrays name a chunk that there isn't: reading all of them at
+        the start would undo what mapping saves.
+        """
         total = np.zeros(self.size, np.float32)
         places = np.searchsorted(self._grams, grams)
         for place, gram in zip(places.tolist(), grams, strict=True):
             if place < len(self._grams) and self._grams[place] == gram:
                 start, end = self._starts[place : place + 2]
-                total[self._chunks[start:end]] += self._scores[start:end]
+                held = self._chunks[start:end]
+                if len(held) and not 0 <= held.min() <= held.max() < self.size:
+                    raise FootnoteError(
+                        "The word index names chunks that its collection lacks; "
+                        "build the collection again with build_index.py."
+                    )
+                total[held] += self._scores[start:end]
         return total
 
 

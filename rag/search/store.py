@@ -60,8 +60,8 @@ class Manifest:
     calibration: dict[str, Any] = field(default_factory=dict)
     question_means: dict[str, list[float]] = field(default_factory=dict)
     """Per language, the mean vector of questions about the collection (`rag.search.balance`)."""
-    card: dict[str, Any] | None = None
-    """The fields of `rag.types.Card` where this is an interview."""
+    card: Card | None = None
+    """Where this is an interview."""
     format: int = FORMAT
 
     def info(self) -> CollectionInfo:
@@ -77,7 +77,7 @@ class Manifest:
             built=self.built,
             source=self.source,
             suggestions=tuple((k, tuple(v)) for k, v in self.suggestions.items()),
-            card=Card(**{**self.card, "names": tuple(self.card["names"])}) if self.card else None,
+            card=self.card,
         )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import httpx
+import pydantic_core
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -41,9 +42,10 @@ HEADERS = st.dictionaries(
 
 
 @pytest.fixture(scope="module")
-def site() -> Iterator[Site]:
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     answerer = ScriptedAnswerer(pace=0)
-    site = Site(answerer, Settings(port=0, max_waiting=10_000))
+    thumbs = tmp_path_factory.mktemp("fuzz") / "thumbs.jsonl"
+    site = Site(answerer, Settings(port=0, max_waiting=10_000, feedback_file=thumbs))
     yield site
     site.stop()
 
@@ -75,6 +77,32 @@ def test_any_call_is_an_answer_or_a_sentence(
     assert lines[-3] == "event: complete", lines
     answer = json.loads(lines[-2].removeprefix("data: "))[0]
     assert [w for w in faults(answer, {}) if "verbatim" not in w and "marks" not in w] == []
+
+
+THUMBS = st.one_of(
+    JSON,
+    st.fixed_dictionaries(
+        {"verdict": st.one_of(st.sampled_from(["up", "down"]), JSON), "question": TEXTS,
+         "answer": TEXTS, "collection": st.one_of(TEXTS, JSON)},
+        optional={"comment": st.one_of(TEXTS, JSON)},
+    ),
+)  # fmt: skip
+
+
+@given(body=st.one_of(THUMBS.map(lambda value: json.dumps(value).encode()), BODIES),
+       headers=HEADERS)  # fmt: skip
+def test_any_thumb_is_kept_whole_or_refused(
+    site: Site, http: httpx.Client, body: bytes, headers: dict[str, str]
+) -> None:
+    kept = site.settings.feedback_file
+    assert kept
+    kept.write_bytes(b"")
+    sent = judged(http.post("/page/feedback", content=body, headers=headers))
+    if sent.status_code == 204:
+        assert json.loads(kept.read_bytes())["verdict"] in ("up", "down")
+    else:
+        assert isinstance(sent.json()["detail"], str)
+        assert kept.read_bytes() == b""
 
 
 @given(path=st.one_of(TEXTS, st.sampled_from(["page/", "source/0/", "gradio_api/", ""])),
@@ -139,9 +167,23 @@ LATEX = st.lists(
 ).map(" ".join)  # fmt: skip
 
 
-@given(latex=LATEX, display=st.booleans())
+@st.composite
+def nested(draw: st.DrawFn) -> str:
+    """Something in itself, often."""
+    shell = draw(
+        st.sampled_from(["{%s}", r"\sqrt{%s}", "x^{%s}", r"\left(%s\right)", r"\text{%s}"])
+    )
+    latex = draw(LATEX)
+    for _ in range(draw(st.integers(1, 300))):
+        latex = shell.replace("%s", latex)
+    return latex
+
+
+@given(latex=st.one_of(LATEX, nested()), display=st.booleans())
 def test_any_formula_is_a_tree_of_known_elements_or_nothing(latex: str, display: bool) -> None:
-    tree = formula_tree(latex, display=display)
+    asked = latex.encode("utf-8", "replace").decode()  # as a query string brings it
+    tree = formula_tree(asked, display=display)
+    pydantic_core.to_json(tree)  # as it is sent
     assert tree is None or tree[0] == "math"
     assert "javascript:" not in json.dumps(attributes(tree))
 

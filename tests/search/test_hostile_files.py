@@ -13,6 +13,7 @@ import pytest
 
 from rag.search import store
 from rag.search.calibrate import gate_of
+from rag.search.search import Searcher
 from rag.types import FootnoteError
 from tests.words import WordEncoder, chunk, stored
 
@@ -101,6 +102,7 @@ def test_vectors_that_are_no_numbers_are_refused(folder: Path) -> None:
     [
         {"title": 3}, {"chunks": "many"}, {"suggestions": []}, {"suggestions": {"en": "x"}},
         {"topics": {"en": [1]}}, {"languages": None}, {"mode": "oracle"}, {"calibration": []},
+        {"card": {}}, {"card": {"name": "Ada"}}, {"card": 3},
         {"calibration": {"same": 1}}, {"calibration": {"same": {}, "other": {}}},
         {"calibration": {"same": {"centre": [], "scale": [], "weight": [], "threshold": 0},
                          "other": None}},
@@ -140,3 +142,21 @@ def test_chunks_that_are_none_are_one_line(folder: Path, chunks: Any) -> None:
 def test_json_of_any_shape_is_one_line(folder: Path, name: str, body: bytes) -> None:
     (folder / name).write_bytes(body)
     refused(folder)
+
+
+@pytest.mark.parametrize("words", [[1, 2], "ab", {"a": 1}, [None], [["falcons"]], None])
+@pytest.mark.parametrize("field", ["words", "stems"])
+def test_a_word_list_of_another_shape_is_made_anew(folder: Path, field: str, words: Any) -> None:
+    edit(folder / "lexical" / "words.json", **{field: words})
+    loaded = store.load(folder, ENCODER.fingerprint, ENCODER.dimension)
+    assert loaded.lexical is None
+    assert Searcher(loaded, ENCODER).search("Do falcns fly?", 1, "en").hits
+
+
+@pytest.mark.parametrize("number", [1, 1 << 30, -1])
+def test_a_word_index_of_other_chunks_is_one_line(folder: Path, number: int) -> None:
+    path = folder / "lexical" / "chunks.npy"
+    np.save(path, np.full_like(np.load(path), number))
+    searcher = Searcher(store.load(folder, ENCODER.fingerprint, ENCODER.dimension), ENCODER)
+    with pytest.raises(FootnoteError, match="word index"):
+        searcher.search("Do falcons fly?", 1, "en")
