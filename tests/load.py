@@ -17,9 +17,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import httpx
+import psutil
 
 from tests.schema import faults, squeezed
 
@@ -207,6 +208,15 @@ def junk(chance: random.Random, depth: int = 3) -> Any:
             *(chance.choice(texts) for _ in range(3))][kind]  # fmt: skip
 
 
+class Memory(NamedTuple):
+    """Megabytes."""
+
+    resident: float
+    """All that lies in memory: also the pages of mapped files, which the system may take back."""
+    own: float
+    """Without those: what nobody else can free."""
+
+
 class App:
     """`python app.py` as a child process on a port of its own."""
 
@@ -233,11 +243,11 @@ class App:
                 time.sleep(0.05)
         raise SystemExit(f"app.py is not ready; see {self.log}")
 
-    def memory(self) -> float:
-        """Resident megabytes, as its own metrics say."""
-        text = httpx.get(f"{self.url}/metrics", timeout=30).text
-        line = next(x for x in text.splitlines() if x.startswith("process_resident_memory_bytes"))
-        return float(line.split()[1]) / 1e6
+    def memory(self) -> Memory:
+        """What the process holds now."""
+        assert self.process
+        held = psutil.Process(self.process.pid).memory_info()
+        return Memory(held.rss / 1e6, (held.rss - held.shared) / 1e6)
 
     def kill(self) -> None:
         """kill -9."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -64,8 +65,16 @@ class Session:
         return self._states[-1].copy() if self.hidden else None
 
     def read_cache(self, start: int, end: int) -> np.ndarray:
-        """A copy of the cache's tokens `start` to `end`: (2 × layers, heads, tokens, size)."""
-        return self._cache[:, :, start:end].copy()
+        """A copy of the cache's tokens `start` to `end`: (2 × layers, heads, tokens, size).
+
+        It has a mapping of its own, which goes back to the system with it: many megabytes that come
+        and go in another order and in many threads leave holes in malloc's heaps.
+        """
+        part = self._cache[:, :, start:end]
+        room = mmap.mmap(-1, part.nbytes, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        copy = np.frombuffer(room, part.dtype).reshape(part.shape)
+        copy[:] = part
+        return copy
 
     def write_cache(self, values: np.ndarray, start: int = 0) -> None:
         """Puts what `read_cache` gave behind the first `start` tokens."""
