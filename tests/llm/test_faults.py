@@ -10,12 +10,15 @@ import sys
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import onnx
 import psutil
 import pytest
 
 from rag.llm.build import Models
+from rag.llm.encoder import OnnxEncoder
 from rag.llm.generate import OnnxLanguageModel
 from rag.llm.session import Session
 from rag.settings import usable_processors
@@ -32,6 +35,47 @@ def test_a_models_folder_may_be_deleted_while_it_runs(tiny: Models, tmp_path: Pa
     for question in ("Why?", "¿Qué es un índice?"):
         again = "".join(model.generate([Message("user", question)], max_tokens=8))
     assert again == before
+
+
+def test_the_embedders_folder_may_be_deleted_while_it_runs(tiny: Models, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(tiny.embedder, tmp_path / "embedder"))
+    encoder = OnnxEncoder(folder, threads=1)
+    before = encoder.encode_query("what is an index?")
+    shutil.rmtree(folder)
+    encoder.encode_passages(["other words than before " * 9])
+    assert (encoder.encode_query("what is an index?") == before).all()
+
+
+@pytest.mark.parametrize("argument", [{"max_tokens": "many"}, {"stop": 3}, {"begin": 5}])
+def test_a_bad_argument_hangs_neither_this_turn_nor_the_next(
+    tiny: Models, argument: dict[str, Any]
+) -> None:
+    model = OnnxLanguageModel(tiny.llm, threads=1)
+    good = "".join(model.generate(CHAT, max_tokens=8))
+    ended: list[BaseException] = []
+
+    def bad() -> None:
+        try:
+            list(model.generate(CHAT, **{"max_tokens": 8, **argument}))
+        except (TypeError, AttributeError) as error:
+            ended.append(error)
+
+    thread = threading.Thread(target=bad, daemon=True)
+    thread.start()
+    thread.join(10)
+    assert ended
+    assert "".join(model.generate(CHAT, max_tokens=8)) == good
+
+
+def test_a_kept_prompt_gives_its_memory_back(tiny: Models) -> None:
+    session = Session(tiny.llm / "model.onnx", threads=1)
+    process = psutil.Process()
+    np.empty(31 << 20, np.uint8)  # from now on glibc takes smaller arrays from its heaps
+    copies = [session.read_cache(0, session.capacity) for _ in range(40)]
+    full = process.memory_info().rss
+    size = sum(copy.nbytes for copy in copies[::2])
+    del copies[::2]  # what lies between others goes back too
+    assert full - process.memory_info().rss > 0.9 * size
 
 
 def test_after_a_stop_the_processor_is_free_again(tiny: Models) -> None:
@@ -91,3 +135,11 @@ def test_a_containers_limit_counts(tmp_path: Path, quota: str, most: int) -> Non
     own = len(os.sched_getaffinity(0))
     assert usable_processors(tmp_path) == min(own, most)
     assert usable_processors(tmp_path / "missing") == own
+
+
+@pytest.mark.parametrize(("quota", "most"), [("100000", 1), ("50000", 1), ("-1", 10**6)])
+def test_a_containers_limit_counts_in_the_older_form(tmp_path: Path, quota: str, most: int) -> None:
+    (tmp_path / "cpu").mkdir()
+    (tmp_path / "cpu" / "cpu.cfs_quota_us").write_text(quota)
+    (tmp_path / "cpu" / "cpu.cfs_period_us").write_text("100000")
+    assert usable_processors(tmp_path) == min(len(os.sched_getaffinity(0)), most)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
+import onnx
 import pytest
 
 from rag.llm.build import Models, ensure_models
@@ -33,6 +36,14 @@ def models() -> Models:
 @pytest.fixture(scope="module")
 def model(models: Models) -> OnnxLanguageModel:
     return OnnxLanguageModel(models.llm, threads=2)
+
+
+def test_the_built_files_hold_about_a_byte_a_weight(models: Models) -> None:
+    for folder in (models.llm, models.embedder):
+        graph = onnx.load(str(folder / "model.onnx"), load_external_data=False).graph
+        weights = sum(math.prod(t.dims) for t in graph.initializer)
+        size = sum(path.stat().st_size for path in folder.glob("model.onnx*"))
+        assert size < 1.4 * weights, folder.name
 
 
 def test_a_question_finds_its_passage_in_both_languages(models: Models) -> None:
