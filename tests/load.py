@@ -67,7 +67,7 @@ class Reader:
         """Raises httpx.TransportError when the server is gone."""
         ways: list[tuple[int, Callable[[], None]]] = [
             (8, self.ask), (2, self.stop), (2, self.vanish), (1, self.forget), (4, self.rubbish),
-            (1, self.look),
+            (1, self.look), (1, self.agent),
         ]  # fmt: skip
         way = self.chance.choices([w for _, w in ways], [n for n, _ in ways])[0]
         way()
@@ -125,6 +125,19 @@ class Reader:
     def forget(self) -> None:
         """Asks and never comes for the answer."""
         self._join(self.chance.choice(self.questions))
+
+    def agent(self) -> None:
+        """Searches or asks as a program does, over the Model Context Protocol."""
+        tool = self.chance.choice(["search", "ask", "collections"])
+        arguments = (
+            {"question": self.chance.choice(self.questions)} if tool != "collections" else {}
+        )
+        message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+                   "params": {"name": tool, "arguments": arguments}}  # fmt: skip
+        headers = {"Accept": "application/json, text/event-stream"}
+        answer = self._post("mcp/", json=message, headers=headers)
+        if answer.status_code == 200 and '"isError":true' in answer.text:
+            self.tally.fault(f"agent, {tool}: {answer.text[:200]}")
 
     def look(self) -> None:
         """Health must be good while others send rubbish."""

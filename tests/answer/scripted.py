@@ -47,6 +47,7 @@ class ScriptedModel:
         self.begun: list[str] = []
         self.state: np.ndarray | None = None
         self.generations: list[ScriptedGeneration] = []
+        self.limits: list[int] = []
 
     def generate(
         self,
@@ -58,6 +59,7 @@ class ScriptedModel:
     ) -> ScriptedGeneration:
         self.asked.append(tuple(messages))
         self.begun.append(begin)
+        self.limits.append(max_tokens)
         made = ScriptedGeneration(self.replies.pop(0), stop, self.state)
         self.generations.append(made)
         return made

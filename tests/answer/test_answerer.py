@@ -224,3 +224,22 @@ def test_the_check_of_health_searches_and_generates() -> None:
     broken, _ = answerer(RuntimeError("gone"))
     with pytest.raises(RuntimeError, match="gone"):
         broken.check()
+
+
+def test_a_question_that_its_own_history_ends_with_is_read_once() -> None:
+    said = [Turn("user", "What does a cache keep?"), Turn("assistant", "Keys and values.")]
+    first, plain = answerer(GOOD)
+    second, doubled = answerer(GOOD)
+    question = "And what does it save?"
+    first.ask(question, "t", said)
+    second.ask(question, "t", [*said, Turn("user", question)])
+    assert doubled.asked == plain.asked
+    prompt = "".join(message.content for message in plain.asked[0])
+    assert prompt.count(question) == 1
+
+
+def test_an_answer_has_no_more_tokens_than_the_setting_allows() -> None:
+    ask, model = answerer(GOOD)
+    ask._settings = Settings(collection="t", max_output_tokens=17)
+    ask.ask("What does BM25 do?")
+    assert model.limits == [17]

@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from rag.web import door
+from rag.web import door, server
 from rag.web.limits import RateLimiter, client_of
 from tests.web.conftest import Site, answer_of, call, until
 
@@ -164,6 +164,18 @@ def test_a_request_that_never_ends_is_given_up(site: Site, monkeypatch: pytest.M
             b"POST /gradio_api/call/ask HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{"
         )
         assert b" 408 " in slow.recv(1000)
+
+
+def test_more_connections_than_there_is_room_for_are_turned_away(
+    site_with: SiteWith, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server, "CONNECTIONS", 5)
+    site = site_with()
+    idle = [socket.create_connection(("127.0.0.1", site.settings.port)) for _ in range(6)]
+    until(lambda: httpx.get(f"{site.url}/healthz").status_code == 503)
+    for one in idle:
+        one.close()
+    until(lambda: httpx.get(f"{site.url}/healthz").status_code == 200)
 
 
 def test_a_full_queue_is_said_at_once(site_with: SiteWith) -> None:

@@ -169,12 +169,46 @@ def test_what_gradio_remembers_is_bounded(site: Site, monkeypatch: pytest.Monkey
     assert max(sizes.values()) <= 13, sizes
 
 
+def test_who_only_listens_leaves_nothing_behind(site: Site) -> None:
+    answer_of(site, call(site, "hello"))
+    queue = site.app.state.blocks._queue
+
+    def kept() -> tuple[int, int]:
+        holder = queue.server_app.state_holder
+        return len(holder.session_data), len(queue.pending_messages_per_session)
+
+    before, threads = kept(), threading.active_count()
+    for number in range(50):
+        address = f"{site.url}/gradio_api/heartbeat/listener{number}"
+        with httpx.stream("GET", address) as stream:
+            next(stream.iter_lines())
+    answer_of(site, call(site, "hello"))
+    assert all(now <= then + 1 for now, then in zip(kept(), before, strict=True))
+    assert threading.active_count() <= threads + 5
+
+
 def test_an_answer_is_kept_until_it_is_fetched(site: Site) -> None:
     early = call(site, "Why int8?")
     until(lambda: len(site.answerer.finished) == 1)
     for _ in range(5):
         answer_of(site, call(site, "hello"))
     assert answer_of(site, early)["outcome"] == "answered"
+
+
+def test_a_log_on_a_full_disk_keeps_no_answer_back(free_port: int) -> None:
+    url = f"http://127.0.0.1:{free_port}"
+    with open("/dev/full", "w") as full, subprocess.Popen(
+        [sys.executable, "-c", SCRIPT, str(free_port), "0.01"], cwd=ROOT, stdout=full, stderr=full
+    ) as process:  # fmt: skip
+        try:
+            until(lambda: listens(url), 60)
+            for question, outcome in (("explode", "error"), ("Why int8?", "answered")):
+                sent = httpx.post(f"{url}/gradio_api/call/ask", json={"data": [question]}).json()
+                stream = httpx.get(f"{url}/gradio_api/call/ask/{sent['event_id']}", timeout=30)
+                last = json.loads(stream.text.splitlines()[-2].removeprefix("data: "))[0]
+                assert last["outcome"] == outcome
+        finally:
+            process.terminate()
 
 
 SCRIPT = """
