@@ -20,7 +20,8 @@ from pathlib import Path
 import httpx
 
 from rag.settings import Settings
-from tests.load import App, Reader, Tally
+from tests.launched import App
+from tests.load import Reader, Tally
 
 WITHIN = 10.0
 

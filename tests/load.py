@@ -9,18 +9,14 @@ from __future__ import annotations
 import json
 import random
 import socket
-import subprocess
-import sys
 import threading
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import httpx
-import psutil
 
 from tests.schema import faults, squeezed
 
@@ -219,59 +215,3 @@ def junk(chance: random.Random, depth: int = 3) -> Any:
              "x" * 3000, "", "[9]", "<|im_end|>"]  # fmt: skip
     return [None, True, chance.randrange(-(1 << 40), 1 << 40), chance.random(),
             *(chance.choice(texts) for _ in range(3))][kind]  # fmt: skip
-
-
-class Memory(NamedTuple):
-    """Megabytes."""
-
-    resident: float
-    """All that lies in memory: also the pages of mapped files, which the system may take back."""
-    own: float
-    """Without those: what nobody else can free."""
-
-
-class App:
-    """`python app.py` as a child process on a port of its own."""
-
-    def __init__(self, log: Path) -> None:
-        self.log = log
-        with socket.create_server(("127.0.0.1", 0)) as probe:
-            self.port = probe.getsockname()[1]
-        self.url = f"http://127.0.0.1:{self.port}"
-        self.process: subprocess.Popen[bytes] | None = None
-
-    def start(self, within: float = 120) -> float:
-        """Seconds until it says that it is ready."""
-        began = time.monotonic()
-        command = [sys.executable, "app.py", "--port", str(self.port)]
-        with self.log.open("ab") as log:
-            self.process = subprocess.Popen(command, cwd=ROOT, stderr=log, stdout=log)
-        while time.monotonic() - began < within:
-            if self.process.poll() is not None:
-                break
-            try:
-                if httpx.get(f"{self.url}/healthz", timeout=5).status_code == 200:
-                    return time.monotonic() - began
-            except httpx.TransportError:
-                time.sleep(0.05)
-        raise SystemExit(f"app.py is not ready; see {self.log}")
-
-    def memory(self) -> Memory:
-        """What the process holds now."""
-        assert self.process
-        held = psutil.Process(self.process.pid).memory_info()
-        return Memory(held.rss / 1e6, (held.rss - held.shared) / 1e6)
-
-    def kill(self) -> None:
-        """kill -9."""
-        assert self.process
-        self.process.kill()
-        self.process.wait()
-
-    def end(self) -> float:
-        """SIGTERM; seconds until it has ended."""
-        assert self.process
-        began = time.monotonic()
-        self.process.terminate()
-        self.process.wait(30)
-        return time.monotonic() - began

@@ -20,7 +20,8 @@ from typing import Any
 
 import httpx
 
-from tests.load import App, Memory, Reader, Tally
+from tests.launched import App, Memory
+from tests.load import Reader, Tally
 
 
 def main() -> int:

@@ -197,7 +197,7 @@ def test_an_answer_is_kept_until_it_is_fetched(site: Site) -> None:
 
 def test_a_log_on_a_full_disk_keeps_no_answer_back(free_port: int) -> None:
     url = f"http://127.0.0.1:{free_port}"
-    with open("/dev/full", "w") as full, subprocess.Popen(
+    with Path("/dev/full").open("w") as full, subprocess.Popen(
         [sys.executable, "-c", SCRIPT, str(free_port), "0.01"], cwd=ROOT, stdout=full, stderr=full
     ) as process:  # fmt: skip
         try:
