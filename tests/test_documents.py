@@ -11,9 +11,13 @@ ROOT = Path(__file__).parent.parent
 
 
 def named() -> list[tuple[str, str]]:
-    found = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", (ROOT / "SECURITY.md").read_text("utf-8"))
-    assert found
-    return found
+    found: set[tuple[str, str]] = set()
+    for document in ("SECURITY.md", "docs/operation.md"):
+        text = (ROOT / document).read_text("utf-8")
+        here = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", text)
+        assert here, document
+        found.update(here)
+    return sorted(found)
 
 
 @pytest.mark.parametrize(("path", "name"), named())
