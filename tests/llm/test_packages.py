@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import zipfile
 from dataclasses import replace
 from pathlib import Path
@@ -85,3 +86,8 @@ def _wheel(index: Path, number: int, content: bytes) -> Wheel:
         member=f"{package}/data.bin",
         size=path.stat().st_size,
     )
+
+
+def test_nothing_is_pinned_that_fetches_code_for_a_model() -> None:
+    for lock in Path(__file__).parents[2].glob("requirements*.txt"):
+        assert not re.search(r"^kernels\b", lock.read_text("utf-8"), re.MULTILINE), lock.name
