@@ -2,6 +2,7 @@
 
 import argparse
 import importlib
+import signal
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -25,6 +26,8 @@ def main() -> int:
     parser.add_argument("--share", action="store_true", help="also open a public link for 72 hours")
     parser.add_argument("--collection", help="the collection that opens first")
     options = parser.parse_args()
+    # Until the server has its own: as the first process of a container it would be ignored else.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         given = {k: v for k, v in vars(options).items() if v is not None and k != "share"}
         settings = replace(Settings.from_environment(), **given)

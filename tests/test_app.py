@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import signal
 import socket
@@ -14,6 +15,7 @@ import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 from gradio_client import Client
 from playwright.sync_api import expect, sync_playwright
@@ -109,3 +111,18 @@ def test_a_port_in_use_is_one_line_and_status_1(app: str) -> None:
     assert done.returncode == 1
     assert len(done.stderr.strip().splitlines()) == 1, done.stderr
     assert "in use" in done.stderr
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make a container's first process")
+@pytest.mark.parametrize("first", [False, True])
+def test_a_term_signal_before_it_is_ready_ends_it(first: bool) -> None:
+    apart = ["unshare", "--pid", "--fork", "--kill-child"] if first else []
+    command = [*apart, sys.executable, "app.py", "--port", "0"]
+    with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True) as process:
+        time.sleep(2.5)  # it loads
+        app = psutil.Process(process.pid)
+        (app.children()[0] if first else app).terminate()
+        _, errors = process.communicate(timeout=10)
+    assert process.returncode == 0
+    assert "ready" not in errors
+    assert "Traceback" not in errors
