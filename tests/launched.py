@@ -48,7 +48,8 @@ class App:
                         return time.monotonic() - began
                 except httpx.TransportError:
                     time.sleep(0.05)
-        raise SystemExit(f"app.py is not ready; see {self.log}")
+        self.kill()
+        raise SystemExit(f"app.py is not ready after {within:.0f} s; see {self.log}")
 
     def memory(self) -> Memory:
         """What the process holds now."""
