@@ -14,6 +14,7 @@ from typing import Any
 from rag.llm.build import ensure_models, model_description
 from rag.llm.catalog import PACKAGED
 from rag.llm.packages import fetch_packaged
+from rag.measure.watched import Pace
 from rag.settings import Settings
 from rag.types import FootnoteError
 
@@ -53,31 +54,33 @@ class LlamaCpp:
     def ask(self, question: str, passages: Sequence[str], max_tokens: int) -> dict[str, float]:
         """Times of one answer: `first_token_ms`, `total_ms`, `decode_tokens_per_s`, `prompt_tokens`.
 
-        `passages` are whole chunks with their titles.
+        `passages` are whole chunks with their titles. An answer of one token has no rate.
         """
         context = "\n\n".join(passages)
         messages = [
             {"role": "system", "content": f"{_SYSTEM}\n\nContext:\n\n{context}"},
             {"role": "user", "content": question},
         ]
+        pace = Pace()
         started = time.perf_counter()
-        first = last = 0.0
-        tokens = 0
+        first = 0.0
+        prompt = 0
         for part in self._llm.create_chat_completion(
             messages=messages, max_tokens=max_tokens, temperature=0.0, stream=True
         ):
             if part["choices"][0]["delta"].get("content"):
-                last = time.perf_counter()
-                first = first or last
-                tokens += 1
+                # Tokens in the cache: the newest one isn't there yet. Pieces may be of several.
+                pace.piece(self._llm.n_tokens)
+                first = first or time.perf_counter()
+                prompt = prompt or self._llm.n_tokens
         total = time.perf_counter() - started
-        prompt = self._llm.n_tokens - tokens
-        return {
-            "first_token_ms": (first or last) * 1000 - started * 1000,
+        row = {
+            "first_token_ms": (first - started) * 1000 if first else total * 1000,
             "total_ms": total * 1000,
-            "decode_tokens_per_s": (tokens - 1) / (last - first) if tokens > 1 else 0.0,
             "prompt_tokens": float(prompt),
         }
+        rate = pace.tokens_per_s
+        return row if rate is None else {**row, "decode_tokens_per_s": rate}
 
 
 def _load(llama_cpp: Any, file: Path, threads: int) -> Any:

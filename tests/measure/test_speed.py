@@ -13,17 +13,19 @@ from onnx import TensorProto, helper, numpy_helper
 
 from rag.llm.graph import Graph
 from rag.measure.baseline import LlamaCpp
-from rag.measure.bench import _row, _stages, markdown
+from rag.measure.bench import _columns, _row, _stages, bench, markdown
 from rag.measure.embedder import read_paragraphs, recall
 from rag.measure.figures import lines
 from rag.measure.made_up import Corpus, write_collection
 from rag.measure.quantisation import blocks_of_bits, read_questions
 from rag.measure.scale import collection
-from rag.measure.served import serve_and_ask
+from rag.measure.served import Served, serve_and_ask
+from rag.measure.watched import Pace, WatchedLanguageModel
 from rag.search import store
 from rag.search.search import Searcher
 from rag.settings import Settings
 from rag.types import Answer, FootnoteError, Timings
+from tests.answer.scripted import ScriptedModel
 from tests.words import WordEncoder
 
 ROOT = Path(__file__).parents[2]
@@ -36,15 +38,39 @@ def answer(**timings: int) -> Answer:
     )  # fmt: skip
 
 
-def test_the_first_token_is_not_counted_as_decoded() -> None:
-    times = {"retrieve_ms": 20, "first_token_ms": 300, "total_ms": 800, "output_tokens": 51}
-    assert _row(answer(**times))["decode_tokens_per_s"] == 100.0
-    assert _row(answer(first_token_ms=300, total_ms=300))["decode_tokens_per_s"] == 0.0
+def test_pace_counts_what_came_after_the_first_piece() -> None:
+    times = iter([0.5, 0.6, 0.7])
+    pace = Pace(lambda: next(times))
+    pace.piece(3)
+    assert pace.tokens_per_s is None
+    pace.piece(11)
+    pace.piece(19)
+    assert pace.tokens_per_s == pytest.approx(80)
+
+
+def test_a_watched_model_writes_what_it_writes_alone() -> None:
+    watched = WatchedLanguageModel(ScriptedModel("Dough rises. It takes a night."))
+    turn = watched.generate([], max_tokens=50)
+    assert watched.pace is not None and watched.pace.tokens_per_s is None
+    assert "".join(turn).strip() == "Dough rises. It takes a night."
+    assert turn.output_tokens == 6
+    assert watched.pace.tokens_per_s is not None and watched.pace.tokens_per_s > 0
+
+
+def test_an_answer_without_a_model_has_no_pace_and_no_prompt() -> None:
+    quoted = _row(answer(first_token_ms=30, total_ms=40), None)
+    written = _row(answer(first_token_ms=300, total_ms=800, prompt_tokens=350), 80.0)
+    assert quoted == {"retrieve_ms": 0, "first_token_ms": 30, "total_ms": 40}
+    columns = _columns([quoted, written])
+    assert columns["decode_tokens_per_s"]["median"] == 80
+    assert columns["prompt_tokens"]["median"] == 350
+    assert columns["total_ms"]["median"] == 420
 
 
 def test_stages_share_the_whole_time() -> None:
     rows = [
-        _row(answer(retrieve_ms=20, first_token_ms=first, total_ms=1000)) for first in (220, 420)
+        _row(answer(retrieve_ms=20, first_token_ms=first, total_ms=1000), None)
+        for first in (220, 420)
     ]
     assert _stages(rows) == {"search": 0.02, "read": 0.3, "write": 0.68}
 
@@ -126,6 +152,22 @@ def test_bench_prints_one_object_with_the_promised_figures() -> None:
     assert result["rss_mb"] > 100 and result["questions"] >= 1
     assert 0 <= result["without_guesses"]["same_answers"] <= 1
     assert sum(result["stages"].values()) == pytest.approx(1, abs=0.01)
+
+
+@pytest.mark.models
+def test_an_interrupted_bench_gives_what_it_has(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    served = Served([1.0], 500.0)
+    monkeypatch.setattr("rag.measure.bench.serve_and_ask", lambda *_: served)
+    question = ("What does the b parameter do in BM25?", "en")
+
+    def interrupt(stage: str, done: int, total: int) -> None:
+        if done == 2:
+            raise KeyboardInterrupt
+
+    result = bench(settings, [question] * 5, interrupt)
+    assert result["questions"] == 2 and result["total_ms"]["median"] > 0
 
 
 def test_recall_counts_the_gold_paragraph_among_the_nearest() -> None:
