@@ -210,6 +210,8 @@ def main() -> int:
                 expected = logits if name == "fp32" else expected
                 shutil.rmtree(folder)
                 print(f"{name}: {result[name]}", file=sys.stderr)
+    except KeyboardInterrupt:
+        print("interrupted: these are the variants that were done", file=sys.stderr)
     except FootnoteError as error:
         print(error, file=sys.stderr)
         return 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import logging
 import multiprocessing
 import tempfile
 import time
@@ -27,6 +28,7 @@ from rag.search.search import Searcher
 from rag.settings import Settings
 from rag.types import Message
 
+log = logging.getLogger(__name__)
 PROMPT_TOKENS = (300, 600, 1200)
 PIECES = (32, 64, 128, 256, 512)
 READERS = 4
@@ -41,22 +43,29 @@ def scale(
     progress: Progress,
     sizes: Sequence[int],
 ) -> dict[str, Any]:
-    """Prefill by prompt length, search by collection size, and readers at once."""
+    """Prefill by prompt length, search by collection size, and readers at once.
+
+    Interrupted, it ends with the parts so far.
+    """
     folder = ensure_models(settings).llm
-    llm = OnnxLanguageModel(folder, settings.threads)
-    result: dict[str, Any] = {"prefill": prefill(llm, progress)}
-    del llm
-    gc.collect()
-    result["pieces"] = pieces(Session(folder / "model.onnx", settings.threads), progress)
-    gc.collect()
-    answerer, _ = load_answerer(settings)
-    result["readers"] = readers(answerer, settings.collection, questions, progress)
-    del answerer
-    gc.collect()
-    result["collections"] = {}
-    for done, size in enumerate(sizes, 1):
-        result["collections"][str(size)] = collection(settings, size)
-        progress("collections", done, len(sizes))
+    parts: dict[str, Callable[[], dict[str, Any]]] = {
+        "prefill": lambda: prefill(OnnxLanguageModel(folder, settings.threads), progress),
+        "pieces": lambda: pieces(Session(folder / "model.onnx", settings.threads), progress),
+        "readers": lambda: readers(
+            load_answerer(settings)[0], settings.collection, questions, progress
+        ),
+    }
+    result: dict[str, Any] = {}
+    try:
+        for name, part in parts.items():
+            result[name] = part()
+            gc.collect()
+        result["collections"] = {}
+        for done, size in enumerate(sizes, 1):
+            result["collections"][str(size)] = collection(settings, size)
+            progress("collections", done, len(sizes))
+    except KeyboardInterrupt:
+        log.warning("interrupted: these are the parts that were done")
     return result
 
 
