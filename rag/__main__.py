@@ -106,6 +106,8 @@ def bench(options: argparse.Namespace, settings: Settings) -> None:
 
     with Bars("bench") as bars:
         result = _measured(options, settings, bars)
+    if options.out:
+        _write(options.out, json.dumps(result, indent=1))
     if options.markdown:
         from rag.measure.bench import markdown
 
@@ -247,6 +249,7 @@ def _parser() -> argparse.ArgumentParser:
     sub = command("bench", bench)
     sub.add_argument("--questions", type=Path, default=Path("corpus/battery.jsonl"))
     sub.add_argument("--json", action="store_true", help="print one object, last on stdout")
+    sub.add_argument("--out", type=Path, help="also write the figures as JSON")
     sub.add_argument("--limit", type=int, metavar="N", help="ask the first N questions only")
     sub.add_argument("--compare", choices=("llama-cpp",), help="ask llama.cpp each question too")
     sub.add_argument("--without-guesses", action="store_true", help="ask again without guesses")

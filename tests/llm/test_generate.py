@@ -42,12 +42,39 @@ def test_streamed_characters_that_span_tokens_come_whole(tiny: Models) -> None:
 
 def test_guessing_changes_no_token(tiny: Models) -> None:
     texts = []
-    for guesses in (0, 8):
+    for guesses in (0, 4, 15):
         generation = OnnxLanguageModel(tiny.llm, threads=1, guesses=guesses).generate(
             CHAT, max_tokens=60
         )
         texts.append(("".join(generation), generation.ending, generation.output_tokens))
-    assert texts[0] == texts[1]
+    assert texts[0] == texts[1] == texts[2]
+
+
+def test_sentences_of_lines_are_guessed_as_one_text(
+    tiny: Models, model: OnnxLanguageModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = ["Una lista dice lo que dice.", "Un pasaje cita un pasaje.", "Una cita basta."]
+    ask = [Message("user", "\n".join(lines))]
+    chat = Chat(tiny.llm)
+    prompt, copied = chat.prompt(ask), chat.encode(" ".join(lines))
+    told = [*copied, next(iter(chat.end_ids))]
+    steps = []
+
+    def copying(ids: list[int], start: int, logits: int) -> np.ndarray:
+        rows = np.zeros((logits, model._session.vocabulary), np.float32)
+        after = start + len(ids) - len(prompt)
+        for row, place in zip(rows, range(after - logits + 1, after + 1), strict=True):
+            if 0 <= place < len(told):
+                row[told[place]] = 1
+        steps.append(start)
+        return rows
+
+    monkeypatch.setattr(model._session, "run", copying)
+    generation = model.generate(ask, max_tokens=100)
+    assert "".join(generation) == " ".join(lines)
+    assert generation.output_tokens == len(copied)
+    # One to read the prompt, one that may find nothing after the first token, then 16 at a time.
+    assert len(steps) <= 2 + len(told) // 16 + 1
 
 
 def test_greedy_choice_is_the_sessions_own(tiny: Models, model: OnnxLanguageModel) -> None:
