@@ -24,7 +24,8 @@ _PIECE = 128
 masked away, shorter ones waste products of matrices. `stop` is asked between runs."""
 _GUESSES = 15
 """With the token before them they fill the 16 rows of a processor's matrix unit."""
-_LINE_OF_PROSE = re.compile(r"(?<=[.!?…])\n(?=\w)")
+_NEXT_SENTENCE = re.compile(r"""(?:(?<=[.!?…])|(?<=[.!?…][)"”»]))\n+(?=[^\s`|-])""")
+"""The line breaks behind a sentence of prose, but before a list, a table or code."""
 _REPEAT = 16
 """A run of so many tokens that stands in the answer already means that the model is in a loop."""
 _PREFIX_BYTES = 96 << 20
@@ -100,7 +101,7 @@ class OnnxLanguageModel:
         made = OnnxGeneration(len(prompt))
         limit = min(max_tokens, self._session.capacity - len(prompt))
         # Sentences that stand on lines of their own are copied one behind the other: other tokens.
-        flowing = self._chat.encode(_LINE_OF_PROSE.sub(" ", messages[-1].content))
+        flowing = self._chat.encode(_NEXT_SENTENCE.sub(" ", messages[-1].content))
 
         def work() -> Iterator[str]:
             with self._lock:
