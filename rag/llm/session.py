@@ -62,7 +62,7 @@ class Session:
     @property
     def state(self) -> np.ndarray | None:
         """A copy of the last run's last token's state, (hidden,); None where the graph has none."""
-        return self._states[-1].copy() if self.hidden else None
+        return self._states[-1].copy() if len(self._states) else None
 
     def read_cache(self, start: int, end: int) -> np.ndarray:
         """A copy of the cache's tokens `start` to `end`: (2 × layers, heads, tokens, size).
