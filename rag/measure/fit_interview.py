@@ -39,7 +39,7 @@ def main(paths: list[str]) -> None:
         route = Route(searcher, card)
         for entry in entries:
             spoken = entry["language"]
-            asked = route._ask(followup.Query(entry["question"], False, None), spoken)
+            asked = route.ask(followup.Query(entry["question"], False, None), spoken)
             for ranked in asked.ranked[:_PASSAGES]:
                 found = signals(
                     asked.words,

@@ -18,6 +18,7 @@ from rag.types import Message
 from tests.answer.scripted import ScriptedGeneration, ScriptedModel
 
 PEOPLE = Path("corpus/people")
+SETS = ("held-out", "fresh")
 
 
 class Silent(ScriptedModel):
@@ -36,7 +37,9 @@ class Silent(ScriptedModel):
 
 def main() -> None:
     """Prints the figures of each battery, and the questions that came out wrong."""
-    paths = [*sorted(PEOPLE.glob("*.jsonl")), *sorted(PEOPLE.glob("held-out/*.jsonl"))]
+    paths = sorted(PEOPLE.glob("*.jsonl")) + [
+        path for name in SETS for path in sorted(PEOPLE.glob(f"{name}/*.jsonl"))
+    ]
     names = [collection_of(path) or "" for path in paths]
     settings = replace(Settings.from_environment(), collection=names[0])
     collections = load_collections(settings, load_encoder(settings))

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+from rag.ingest.first_person.spanish_verbs import infinitives
+from rag.search import analyse
 from rag.types import Card, Language
 
 _PRONOUNS = {"m": ("he", "his"), "f": ("she", "her")}
@@ -21,6 +23,7 @@ _ASKED_AS = {
 _OBJECT = {"m": "him", "f": "her"}
 _AS_OBJECT = re.compile(
     r"\b(?P<before>(?:to|of|about|with|for|from|by|after|against|like)\s+)you\b"
+    r"|(?P<who>\bwho (?!(?:else )?(?:do|did|have|had|can|could|would|will|should)\b)\w+ )you\b"
     r"|\byou(?=\s*[?.!]|\s*$|\s+(?:to|in|at|for|with|from|by|of|as)\b)",
     re.I,
 )
@@ -29,6 +32,9 @@ _ENGLISH: tuple[tuple[str, str], ...] = (
     (r"\b(?:are you|you are|you're)\b", "is {he}"),
     (r"\bdo you\b", "does {he}"),
     (r"\b(?:have you)\b", "has {he}"),
+    (r"\b(did|had|can|could|would|will|should) you\b", r"\1 {he}"),
+)
+_ENGLISH_REST: tuple[tuple[str, str], ...] = (
     (r"\byou were\b", "{he} was"),
     (r"\b(?:you|yourself)(?:'d|'ll|'ve)?\b", "{he}"),
     (r"\byours?\b", "{his}"),
@@ -39,7 +45,7 @@ _SPANISH_VERBS: tuple[tuple[str, str], ...] = (
     (r"dijiste", "dijo"), (r"supiste", "supo"), (r"viste", "vio"), (r"diste", "dio"),
     (r"(\w+)trajiste", r"\1trajo"), (r"(\w+)dujiste", r"\1dujo"), (r"(\w+)tuviste", r"\1tuvo"),
     (r"(\w+)pusiste", r"\1puso"), (r"(\w*[aeo])íste", r"\1yó"), (r"(\w*u)iste", r"\1yó"),
-    (r"(\w{2,})aste", r"\1ó"), (r"(\w+)iste", r"\1ió"),
+    (r"(\w{2,})aste", r"\1ó"),
     (r"eres", "es"), (r"eras", "era"), (r"estás", "está"), (r"has", "ha"), (r"tienes", "tiene"),
     (r"(\w+)abas", r"\1aba"), (r"(\w+)ías", r"\1ía"), (r"sabes", "sabe"), (r"haces", "hace"),
     (r"recuerdas", "recuerda"), (r"piensas", "piensa"), (r"opinas", "opina"), (r"crees", "cree"),
@@ -92,8 +98,11 @@ def about(question: str, card: Card, language: Language) -> str:
 def _english(question: str, card: Card) -> str:
     he, his = _PRONOUNS[card.gender]
     him = _OBJECT[card.gender]
-    text = _AS_OBJECT.sub(lambda m: (m["before"] or "") + him, question.replace("’", "'"))
+    text = question.replace("’", "'")
     for pattern, said in _ENGLISH:
+        text = re.sub(pattern, said.format(he=he), text, flags=re.I)
+    text = _AS_OBJECT.sub(lambda m: (m["before"] or m["who"] or "") + him, text)
+    for pattern, said in _ENGLISH_REST:
         text = re.sub(pattern, said.format(he=he, his=his), text, flags=re.I)
     return text[:1].upper() + text[1:]
 
@@ -107,10 +116,33 @@ def _spanish(question: str) -> str | None:
         said = _SPANISH_WORDS.get(low)
         if said is None and low not in _NOT_VERBS:
             said = next(
-                (re.sub(f"^{p}$", r, low) for p, r in _SPANISH_VERBS if re.fullmatch(p, low)), None
+                (re.sub(f"^{p}$", r, low) for p, r in _SPANISH_VERBS if re.fullmatch(p, low)),
+                _third_of_iste(low),
             )
+        if said is None and _is_enclitic(low):
+            said = low[:-2] + "le"
         if said is not None:
             said = said[:1].upper() + said[1:] if word.group()[0].isupper() else said
             pieces += [question[at : word.start()], said]
             at = word.end()
     return " ".join("".join([*pieces, question[at:]]).split()) if pieces else None
+
+
+def _is_enclitic(form: str) -> bool:
+    """Whether "te" hangs on an infinitive: "leerte", but not "muerte"."""
+    bare = form.removesuffix("te")
+    rarer = analyse.zipf(form, "es") < analyse.zipf(bare, "es")
+    return bare != form and bare in infinitives() and rarer
+
+
+def _third_of_iste(form: str) -> str | None:
+    """ "saliste" → "salió"; verbs in -ir narrow their last vowel: "moriste" → "murió"."""
+    stem = form.removesuffix("iste")
+    if stem == form or not stem:
+        return None
+    known = infinitives()
+    narrowed = re.sub(
+        r"[eo](?=[^aeiou]+$)", lambda m: {"e": "i", "o": "u"}[m.group()], stem
+    )
+    is_ir = known.get(stem + "ir", 0.0) > known.get(stem + "er", 0.0)
+    return (narrowed if is_ir else stem) + "ió"

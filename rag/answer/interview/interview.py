@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 
 from rag.answer import prompt as blog_prompt
 from rag.answer import smalltalk
-from rag.answer.check import Checker, Passage, Support
+from rag.answer.check import Passage, Support
 from rag.answer.followup import Query
 from rag.answer.interview import prompt
-from rag.answer.interview.held import VoiceChecker
+from rag.answer.interview.held import PremiseChecker, VoiceChecker
 from rag.answer.interview.passages import TurnedFootnotes, TurnedPassage
 from rag.answer.interview.route import Route
 from rag.answer.interview.voice import InterviewVoice
@@ -130,7 +130,7 @@ class Interview:
             for p, position in zip(passages, found.positions, strict=True)
         ]
         language: Language = "es" if passages[0].original.language == "es" else "en"
-        checker = Checker(question, language, originals, self._searcher.encoder, found.spelt)
+        checker = PremiseChecker(question, language, originals, self._searcher.encoder, found.spelt)
         nearest = blog_prompt.nearest(found.spelt, found.vector, originals, language)
         for n, i in nearest[:TRIED]:
             support = checker.quote(n, i)

@@ -23,6 +23,8 @@ ENOUGH = 5
 _COSINE, _WHOLE, _RAREST, _OFFSET = 134.9, 6.65, -1.98, -115.7
 _OTHER_COSINE, _OTHER_OFFSET = 134.9, -110.7
 _LEAST_STEM = 4
+_COMMON = 0.05
+"""Rarity below which a word is too common to carry a premise."""
 _FAMILIAR = {
     "dad": "father", "daddy": "father", "mum": "mother", "mom": "mother", "mummy": "mother",
     "kids": "children", "kid": "child", "papa": "padre", "mama": "madre", "grandma": "grandmother",
@@ -78,6 +80,16 @@ def words_of(question: str, language: str) -> list[Word]:
             stem = said  # "demandó" without its accent looks like a gerund: "dem", like "demás"
         found.append(Word(word.text, stem, weight, is_name, said))
     return found
+
+
+def says_nothing(folded: str) -> bool:
+    """Whether a word only wraps a question around its subject."""
+    return folded in _EMPTY or analyse.is_empty(folded)
+
+
+def is_light(folded: str) -> bool:
+    """Whether a word says so little that a page may say it in twenty ways."""
+    return says_nothing(folded) or analyse.rarity(folded) < _COMMON
 
 
 def plainly(question: str) -> str:

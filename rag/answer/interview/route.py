@@ -76,12 +76,12 @@ class Route:
         query = followup.resolve(question, history)
         if query.context and not query.rewritten and self._leans(question):
             query = followup.Query(followup.join(query.context, question), True, query.context)
-        asked = self._ask(query, spoken)
+        asked = self.ask(query, spoken)
         chosen, step = self._choose(asked, spoken)
         steps = (*asked.steps, *step)
         if not chosen and query.context and not query.rewritten:
             wider = followup.Query(followup.join(query.context, question), True, query.context)
-            again = self._ask(wider, spoken)
+            again = self.ask(wider, spoken)
             chosen, step = self._choose(again, spoken)
             if chosen:
                 asked, steps = again, (*again.steps, *step, "context-retry")
@@ -111,17 +111,17 @@ class Route:
 
     def sections(self, question: str, spoken: Language) -> list[str]:
         """The page's section paths, the likeliest for a question first; the lead's is empty."""
-        asked = self._ask(followup.Query(question, False, None), spoken)
+        asked = self.ask(followup.Query(question, False, None), spoken)
         return list(dict.fromkeys(r.section for r in asked.ranked))
 
     def lead(self, question: str, spoken: Language) -> Found:
         """The lead, for a question about the subject as such."""
         query = followup.Query(question, False, None)
-        asked = self._ask(query, spoken)
+        asked = self.ask(query, spoken)
         first = min(asked.ranked, key=lambda r: r.position)
         return self._found(asked, [first], spoken)
 
-    def _ask(self, query: followup.Query, spoken: Language) -> Asked:
+    def ask(self, query: followup.Query, spoken: Language) -> Asked:
         """The rewritten question, its vector, and the page's passages ranked for it."""
         said = spoken_of(query.text, self._card, spoken)
         familiar = relevance.plainly(said)
