@@ -123,9 +123,7 @@ def compare(
         best = asked.ranked[0]
         if entry.get("section"):
             order = list(dict.fromkeys(r.section for r in asked.ranked))
-            logs = timed(
-                "section by model", lambda q=asked.sought: pick(llm, paths, q, language)
-            )
+            logs = timed("section by model", lambda q=asked.sought: pick(llm, paths, q, language))
             fair = [x - b for x, b in zip(logs, blank, strict=True)]
             ranks["embedder"].append(order.index(entry["section"]))
             ranks["model"].append(_rank(logs, paths.index(entry["section"])))

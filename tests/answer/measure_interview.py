@@ -18,7 +18,7 @@ from rag.types import Message
 from tests.answer.scripted import ScriptedGeneration, ScriptedModel
 
 PEOPLE = Path("corpus/people")
-SETS = ("held-out", "fresh")
+SETS = ("held-out", "development", "unseen")
 
 
 class Silent(ScriptedModel):

@@ -50,7 +50,7 @@ def test_you_becomes_the_subject(asked: str, sought: str) -> None:
     ("asked", "sought"),
     [
         ("¿Dónde naciste?", "¿Dónde nació?"),
-        ("¿Con quién te casaste?", "¿Con quién le casó?"),
+        ("¿Con quién te casaste?", "¿Con quién se casó?"),
         ("¿Cuándo publicaste tu libro?", "¿Cuándo publicó su libro?"),
         ("¿Qué hiciste en Cuba?", "¿Qué hizo en Cuba?"),
         ("¿Cómo construiste el puente?", "¿Cómo construyó el puente?"),

@@ -47,11 +47,13 @@ _SPANISH_VERBS: tuple[tuple[str, str], ...] = (
     (r"(\w+)pusiste", r"\1puso"), (r"(\w*[aeo])íste", r"\1yó"), (r"(\w*u)iste", r"\1yó"),
     (r"(\w{2,})aste", r"\1ó"),
     (r"eres", "es"), (r"eras", "era"), (r"estás", "está"), (r"has", "ha"), (r"tienes", "tiene"),
-    (r"(\w+)abas", r"\1aba"), (r"(\w+)ías", r"\1ía"), (r"sabes", "sabe"), (r"haces", "hace"),
+    (r"(\w+)abas", r"\1aba"), (r"sabes", "sabe"), (r"haces", "hace"),
     (r"recuerdas", "recuerda"), (r"piensas", "piensa"), (r"opinas", "opina"), (r"crees", "cree"),
     (r"vives", "vive"), (r"trabajas", "trabaja"),
 )  # fmt: skip
 _NOT_VERBS = frozenset("triste chiste existe asiste insiste consiste quiste resiste".split())
+_EVERYDAY = 3.0
+"""Zipf frequency of an infinitive that people use."""
 _SPANISH_WORDS = {"tu": "su", "tus": "sus", "tuyo": "suyo", "tuya": "suya", "te": "le", "ti": "él",
                   "contigo": "con él", "tú": "", "usted": ""}  # fmt: skip
 
@@ -117,8 +119,10 @@ def _spanish(question: str) -> str | None:
         if said is None and low not in _NOT_VERBS:
             said = next(
                 (re.sub(f"^{p}$", r, low) for p, r in _SPANISH_VERBS if re.fullmatch(p, low)),
-                _third_of_iste(low),
+                _third_of_iste(low) or _third_of_ias(low),
             )
+            if said is not None and pieces[-1:] == ["le"] and question[at : word.start()] == " ":
+                pieces[-1] = "se"  # "te casaste" is "se casó"; "te dieron" stays "le dieron"
         if said is None and _is_enclitic(low):
             said = low[:-2] + "le"
         if said is not None:
@@ -126,6 +130,14 @@ def _spanish(question: str) -> str | None:
             pieces += [question[at : word.start()], said]
             at = word.end()
     return " ".join("".join([*pieces, question[at:]]).split()) if pieces else None
+
+
+def _third_of_ias(form: str) -> str | None:
+    """ "vivías" → "vivía", but not "manías"."""
+    stem = form.removesuffix("ías")
+    verbs = [v for v in (stem, f"{stem}er", f"{stem}ir") if v in infinitives()]
+    known = any(analyse.zipf(verb, "es") >= _EVERYDAY for verb in verbs)
+    return f"{stem}ía" if stem != form and known else None
 
 
 def _is_enclitic(form: str) -> bool:
@@ -141,8 +153,6 @@ def _third_of_iste(form: str) -> str | None:
     if stem == form or not stem:
         return None
     known = infinitives()
-    narrowed = re.sub(
-        r"[eo](?=[^aeiou]+$)", lambda m: {"e": "i", "o": "u"}[m.group()], stem
-    )
+    narrowed = re.sub(r"[eo](?=[^aeiou]+$)", lambda m: {"e": "i", "o": "u"}[m.group()], stem)
     is_ir = known.get(stem + "ir", 0.0) > known.get(stem + "er", 0.0)
     return (narrowed if is_ir else stem) + "ió"

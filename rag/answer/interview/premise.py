@@ -32,6 +32,7 @@ _NUMBER = re.compile(
     r"\d+|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozens?|hundreds?|several|no|"
     r"both|un[oa]?|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|once|doce|docenas?|cien|ningun[oa]?"
 )
+_COUNTING = re.compile(rf"first|primer[oa]?|{_ORDINAL.pattern}|{_NUMBER.pattern}")
 _BEFORE_COUNTED = 3
 # Endings that a stemmer leaves between a verb and its noun: addition, friendship, treatment.
 _DERIVED = frozenset("it at ship ment er or al anc enc ion ur dor mient cion".split())
@@ -61,15 +62,17 @@ class Premise:
         words = analyse.words(question)
         done = predicate(question, language)
         owned = [
-            after.folded
-            for word, after in zip(words, words[1:], strict=False)
-            if word.folded in _POSSESSIVE[language] and not after.text[0].isupper()
+            words[_noun_after(words, i)].folded
+            for i, word in enumerate(words)
+            if word.folded in _POSSESSIVE[language]
+            and _noun_after(words, i) < len(words)
+            and not words[_noun_after(words, i)].text[0].isupper()
         ]
         ranked = next(
             (
                 (word.folded, after.folded)
                 for word, after in zip(words, words[1:], strict=False)
-                if _ORDINAL.fullmatch(word.folded) and not analyse.is_empty(after.folded)
+                if _ORDINAL.fullmatch(word.folded) and not says_nothing(after.folded, language)
             ),
             None,
         )
@@ -80,14 +83,16 @@ class Premise:
             verb,
             done.doer if done else None,
             tuple(
-                w for w in owned if not (_ORDINAL.fullmatch(w) or says_nothing(w) or w in _ALL)
+                w
+                for w in owned
+                if not (_ORDINAL.fullmatch(w) or says_nothing(w, language) or w in _ALL)
             ),
             ranked,
-            counted[1] if counted and not is_light(counted[1]) else None,
+            counted[1] if counted and not is_light(counted[1], language) else None,
             tuple(
                 w.folded
                 for w in analyse.content_words(question)
-                if w.folded != verb and not is_light(w.folded)
+                if w.folded != verb and not is_light(w.folded, language)
             ),
         )
 
@@ -170,14 +175,29 @@ class Premise:
 
 @lru_cache(maxsize=4096)
 def roots(folded: str, language: Language) -> frozenset[str]:
-    """The stems of a word and of the verbs that it may be a form of: taught → taught, teach."""
-    return frozenset(analyse.stem(w, language) for w in (folded, *verbs_of(folded, language)))
+    """A word, its stem, and those of the verbs that it may be a form of: taught, teach."""
+    stems = (analyse.stem(w, language) for w in (folded, *verbs_of(folded, language)))
+    return frozenset((folded, *stems))
 
 
 @lru_cache(maxsize=1024)
 def _roots_of(text: str, language: Language) -> frozenset[str]:
-    found = [word for w in analyse.words(text) for word in (w.folded, *analyse.parts(w))]
-    return frozenset(root for word in found for root in roots(word, language))
+    found: set[str] = set()
+    for word in analyse.words(text):
+        for said in (word.folded, *analyse.parts(word)):
+            # A name has no endings: Madrid is none of "madre".
+            found |= (
+                {said} if language == "es" and word.text[0].isupper() else roots(said, language)
+            )
+    return frozenset(found)
+
+
+def _noun_after(words: Sequence[analyse.Word], i: int) -> int:
+    """The place of what a possessive is about; "first" and "three" stand between."""
+    at = i + 1
+    while at < len(words) and _COUNTING.fullmatch(words[at].folded):
+        at += 1
+    return at
 
 
 def _held(word: str, held: frozenset[str], language: Language) -> bool:
@@ -188,8 +208,4 @@ def _held(word: str, held: frozenset[str], language: Language) -> bool:
 
 def _is_derived(a: str, b: str) -> bool:
     short, long = sorted((a, b), key=len)
-    return (
-        len(short) >= _LEAST_BASE
-        and long.startswith(short)
-        and long[len(short) :] in _DERIVED
-    )
+    return len(short) >= _LEAST_BASE and long.startswith(short) and long[len(short) :] in _DERIVED

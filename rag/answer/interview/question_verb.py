@@ -12,8 +12,8 @@ from rag.search import analyse
 from rag.types import Language
 
 # Base form and past forms that a stemmer doesn't bring together.
-_IRREGULAR = """become became; begin began begun; bear bore born; beat beaten; bite bit bitten; blow blew blown;
-break broke broken; bring brought; build built; burn burnt; buy bought; catch caught; choose chose chosen;
+_IRREGULAR = """become became; begin began begun; bear bore born; beat beaten; bite bit bitten;
+blow blew blown; break broke broken; bring brought; build built; burn burnt; buy bought; catch caught; choose chose chosen;
 come came; deal dealt; die died dying death; dig dug; draw drew drawn; dream dreamt; drink drank drunk;
 drive drove driven; eat ate eaten; fall fell fallen; feel felt; fight fought; find found; fly flew flown
 flight; forbid forbade forbidden; forget forgot forgotten; forgive forgave forgiven; freeze froze frozen;
@@ -91,37 +91,39 @@ def _english(words: Sequence[analyse.Word]) -> Done | None:
     at = next((i for i, w in enumerate(said) if w in _DO or w in _BE), None)
     opens = said[0] if said else ""
     if at is None or (opens == "who" and at > 1):
-        return _telling(words, 1, None) if opens in _WHO else None
+        return _telling(words, 1, None, "en") if opens in _WHO else None
     after = at + 1
     if after < len(said) and said[after] in _PRONOUNS:
-        return _telling(words, after + 1, None)
+        return _telling(words, after + 1, None, "en")
     if after < len(said) and said[after] in _DETERMINERS:
         after += 1
     end = after
-    while end < len(said) and not analyse.is_empty(said[end]):
+    while end < len(said) and said[end] not in analyse.EMPTY_WORDS["en"]:
         end += 1
     run = list(range(after, end))
     plain = [i for i in run if not words[i].text[0].isupper()]
     if not plain:
-        return _telling(words, end, said[run[-1]]) if run and said[at] in _DO else None
+        return _telling(words, end, said[run[-1]], "en") if run and said[at] in _DO else None
     last = plain[-1]
     doer = said[last - 1] if last > after else None
     if doer is None and said[at] in _DO:
-        return _telling(words, end, said[last])  # "did your brother become": it says little
+        return _telling(words, end, said[last], "en")  # "did your brother become": it says little
     if said[at] in _DO:
-        return _telling(words, last, doer)
-    return Done(said[last], None) if not is_light(said[last]) else None
+        return _telling(words, last, doer, "en")
+    return Done(said[last], None) if not is_light(said[last], "en") else None
 
 
-def _telling(words: Sequence[analyse.Word], start: int, doer: str | None) -> Done | None:
+def _telling(
+    words: Sequence[analyse.Word], start: int, doer: str | None, language: Language
+) -> Done | None:
     """The first word from a place on that says something; a name says who, not what."""
     for i, word in enumerate(words[start:]):
         if word.text[0].isupper() or word.has_digit:
             return None
-        if not is_light(word.folded):
+        if not is_light(word.folded, language):
             return Done(word.folded, None if i else doer)
         if word.folded in _APART or (
-            i and analyse.is_empty(word.folded) and word.folded not in _THROUGH
+            i and word.folded in analyse.EMPTY_WORDS[language] and word.folded not in _THROUGH
         ):
             return None
     return None
@@ -139,9 +141,10 @@ def _spanish(words: Sequence[analyse.Word]) -> Done | None:
     elif after and after[0].text[0].isupper():
         doer = after[0].folded
     infinitive = _infinitive(verb.text.lower()) or ""
-    doer = None if doer and says_nothing(doer) else doer
+    if doer and (says_nothing(doer, "es") or doer.startswith(("primer", "segund", "tercer"))):
+        doer = None
     if infinitive in _LIGHT_SPANISH or verb.folded.startswith("llam"):
-        done = _telling(words, at + 1, None)
+        done = _telling(words, at + 1, None, "es")
         return done
     return Done(verb.folded, doer)
 
@@ -152,7 +155,7 @@ def _is_verb(words: Sequence[analyse.Word], i: int) -> bool:
         return False
     if preterite(form) or imperfect(form):
         return True
-    if analyse.is_empty(words[i].folded):
+    if words[i].folded in analyse.EMPTY_WORDS["es"]:
         return False
     before = words[i - 1].folded if i else ""
     return before not in _NO_VERB_AFTER and present(form) is not None

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from rag.search import analyse
 from rag.search.vectors import Vectors
-from rag.types import Chunk
+from rag.types import Chunk, Language
 
 ENOUGH = 5
 _COSINE, _WHOLE, _RAREST, _OFFSET = 134.9, 6.65, -1.98, -115.7
@@ -82,14 +82,14 @@ def words_of(question: str, language: str) -> list[Word]:
     return found
 
 
-def says_nothing(folded: str) -> bool:
+def says_nothing(folded: str, language: Language) -> bool:
     """Whether a word only wraps a question around its subject."""
-    return folded in _EMPTY or analyse.is_empty(folded)
+    return folded in _EMPTY or folded in analyse.EMPTY_WORDS[language]
 
 
-def is_light(folded: str) -> bool:
+def is_light(folded: str, language: Language) -> bool:
     """Whether a word says so little that a page may say it in twenty ways."""
-    return says_nothing(folded) or analyse.rarity(folded) < _COMMON
+    return says_nothing(folded, language) or analyse.rarity(folded) < _COMMON
 
 
 def plainly(question: str) -> str:

@@ -28,8 +28,9 @@ _BASE = {"tiene": "tener", "viene": "venir", "pone": "poner", "hace": "hacer", "
 _SHORT_FUTURE = frozenset("será dará irá hará dirá verá oirá".split())
 
 
-_IMPERFECT = {"era": "ser", "venía": "venir", "iba": "ir", "había": "haber", "podía": "poder", "podría": "poder",
-              "veía": "ver", "haría": "hacer", "diría": "decir", "tendría": "tener"}  # fmt: skip
+_IMPERFECT = {"era": "ser", "iba": "ir", "había": "haber", "podía": "poder", "podría": "poder",
+              "veía": "ver", "haría": "hacer", "diría": "decir", "tendría": "tener",
+              "venía": "venir"}  # fmt: skip
 _UNACCENTED = str.maketrans("íú", "iu")
 
 
