@@ -125,6 +125,11 @@ def _measured(options: argparse.Namespace, settings: Settings, bars: Bars) -> di
         from rag.measure.index_build import index_build
 
         return index_build(settings, bars.show)
+    if options.interview:
+        from rag.measure.bench_interview import bench_interview
+
+        questions = _asked(options.questions)
+        return bench_interview(settings, questions, options.interview, options.limit, bars.show)
     from rag.measure.bench import bench as cold
 
     return cold(
@@ -258,6 +263,8 @@ def _parser() -> argparse.ArgumentParser:
     other.add_argument("--scale", action="store_true", help="measure how cost grows instead")
     sub.add_argument("--chunks", type=int, nargs="+", default=[1000, 10_000, 100_000], metavar="N",
                      help="sizes of the collections of --scale")  # fmt: skip
+    other.add_argument("--interview", type=Path, nargs="+", metavar="FILE",
+                       help="compare the first word with that of these labelled interviews instead")  # fmt: skip
     other.add_argument("--build", action="store_true", help="measure the index build instead")
     return parser
 

@@ -48,6 +48,9 @@ def evaluate_battery(
     row = _figures(path.name, asked, inspections, pages)
     if collection.interview:
         row |= interview.figures(asked, collection.interview)
+        for entry in asked:
+            card = collection.interview.card
+            entry["out of voice"] = interview.out_of_voice(entry["answer"], card)
     return row, asked
 
 

@@ -41,6 +41,12 @@ class Report:
             for entry in asked
             for offence in entry.get("second check", {}).get("offences", ())
         ]
+        self.remarks += [
+            f"{entry['question']!r}: {entry['out of voice']!r} is out of the subject's voice in "
+            f"{entry['answer']['answer']!r}"
+            for entry in asked
+            if entry.get("out of voice")
+        ]
 
     def as_json(self) -> dict[str, Any]:
         """Plain values."""

@@ -8,6 +8,7 @@ from typing import Any
 
 from rag.answer.interview.interview import Interview
 from rag.measure.figures import Estimate, share
+from rag.measure.voice import fault
 from rag.types import Card
 
 _QUOTED = re.compile(r"“[^”]*”|\"[^\"]*\"|«[^»]*»")
@@ -19,10 +20,6 @@ _FIRST = {
         re.I,
     ),
 }
-_OUT_OF_ROLE = re.compile(
-    r"\bas an ai\b|\blanguage model\b|\bthe (?:notes|context|passages?)\b|\bcomo (?:una )?ia\b",
-    re.I,
-)
 
 
 def figures(asked: Sequence[dict[str, Any]], interview: Interview) -> dict[str, Estimate | None]:
@@ -41,29 +38,21 @@ def figures(asked: Sequence[dict[str, Any]], interview: Interview) -> dict[str, 
             any(c["section"] == e["section"] for c in e["answer"]["citations"])
             for e in answered if e.get("section")
         ]),
-        "says I, me or my": share([speaks_itself(e["answer"], card) for e in answered]),
-        "never out of role": share([not breaks_role(e["answer"], card) for e in answered]),
+        "says I, me or my": share([says_i(e["answer"]) for e in answered]),
+        "holds the first person": share([out_of_voice(e["answer"], card) is None for e in answered]),
     }  # fmt: skip
 
 
-def speaks_itself(answer: dict[str, Any], card: Card) -> bool:
-    """Whether an answer outside of its quotes says "I" or the like, and doesn't break the role.
+def says_i(answer: dict[str, Any]) -> bool:
+    """Whether an answer outside of its quotes says "I" or the like.
 
     An answer may speak of other people alone and hold the voice all the same.
     """
-    told = _QUOTED.sub(" ", answer["answer"])
-    return bool(_FIRST[answer["language"]].search(told)) and not breaks_role(answer, card)
+    return bool(_FIRST[answer["language"]].search(_QUOTED.sub(" ", answer["answer"])))
 
 
-def breaks_role(answer: dict[str, Any], card: Card) -> bool:
-    """Whether an answer speaks of the subject by name or as a program would.
-
-    A pronoun of the subject's gender may mean somebody else; those are for a reader to judge.
-    """
-    told = _QUOTED.sub(" ", answer["answer"])
-    names = "|".join(re.escape(name) for name in card.names)
-    outside = re.sub(r"^(?:I|Yo), [^.]*?, (?=was|am|fui|soy)", "", told)
-    return bool(
-        _OUT_OF_ROLE.search(told)
-        or re.search(rf"\b(?:{card.name}|{names}) (?:was|is|fue|es)\b", outside)
-    )
+def out_of_voice(answer: dict[str, Any], card: Card) -> str | None:
+    """What in an answered question speaks of the subject from outside; None for nothing."""
+    if answer["outcome"] != "answered":
+        return None
+    return fault(answer["answer"], answer["language"], card)

@@ -40,6 +40,8 @@ LUIS = Card("Luis Vega", "m", ("Luis", "Vega"), "", "", True, None)
         ("What is a Stone filter?", "What is a Stone filter?"),
         ("Why did he leave you?", "Why did he leave her?"),
         ("What did he say about you?", "What did he say about her?"),
+        ("Who taught you salts?", "Who taught her salts?"),
+        ("When were you at Hull?", "When was she at Hull?"),
     ],
 )
 def test_you_becomes_the_subject(asked: str, sought: str) -> None:
@@ -55,6 +57,11 @@ def test_you_becomes_the_subject(asked: str, sought: str) -> None:
         ("¿Qué hiciste en Cuba?", "¿Qué hizo en Cuba?"),
         ("¿Cómo construiste el puente?", "¿Cómo construyó el puente?"),
         ("¿Quién era el rey?", "¿Quién era el rey?"),
+        ("¿Dónde moriste?", "¿Dónde murió?"),
+        ("¿Quién te dio el premio?", "¿Quién le dio el premio?"),
+        ("¿Cuáles eran tus manías?", "¿Cuáles eran sus manías?"),
+        ("¿Quién vino a leerte?", "¿Quién vino a leerle?"),
+        ("¿Qué parte te tocó?", "¿Qué parte le tocó?"),
     ],
 )
 def test_tu_becomes_the_subject(asked: str, sought: str) -> None:
@@ -177,6 +184,25 @@ def test_a_sentence_that_was_shown_does_not_come_again_with_the_next() -> None:
     assert second.shown == "He held the chair of chemistry in Hull."
 
 
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("Why did she refuse salts?", "I studied salts in an attic."),
+        ("How did her father die?", "The attic burned in 1880."),
+        ("Who was her second father?", "My father kept bees."),
+    ],
+)
+def test_what_the_question_takes_for_granted_must_stand_in_what_is_shown(
+    question: str, said: str
+) -> None:
+    assert isinstance(checker(question).check(said), Unsupported)
+
+
+def test_a_follow_up_is_held_to_its_own_question() -> None:
+    joined = "Why did she refuse the bees? Where did she study salts?"
+    assert isinstance(checker(joined).check("I studied salts in an attic."), Support)
+
+
 def test_a_draft_out_of_voice_is_not_shown() -> None:
     assert checker().may_go_on("I was born in")
     assert not checker().may_go_on("She was born in")
@@ -220,6 +246,20 @@ def test_a_misspelt_name_is_found_and_the_route_says_so() -> None:
     _, found, _, steps = Route(searcher(), MARIE).find("Why did Huull matter?", [], 3, "en")
     assert "spelling" in steps
     assert found.hits[0].chunk.section == "Early life"
+
+
+def test_a_name_that_the_page_has_wrong_is_found_by_its_right_spelling() -> None:
+    teacher = section(
+        "Teachers", "Cholmondely painted her portrait.", "Cholmondely painted my portrait."
+    )
+    made = Searcher(
+        stored([*PAGE, teacher], mode="interview", title="Marie Stone", name="t"), WordEncoder()
+    )
+    asked = "Did Cholmondeley paint your portrait?"
+    _, found, verdict, steps = Route(made, MARIE).find(asked, [], 3, "en")
+    assert verdict.passes
+    assert "spelling" in steps
+    assert found.hits[0].chunk.section == "Teachers"
 
 
 def test_dad_is_found_and_the_route_says_so() -> None:

@@ -8,6 +8,7 @@ holds everything else. There is no parser behind this: the verb of a question is
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -71,7 +72,7 @@ class Premise:
         ranked = next(
             (
                 (word.folded, after.folded)
-                for word, after in zip(words, words[1:], strict=False)
+                for word, after in itertools.pairwise(words)
                 if _ORDINAL.fullmatch(word.folded) and not says_nothing(after.folded, language)
             ),
             None,

@@ -13,8 +13,8 @@ from rag.types import Language
 
 # Base form and past forms that a stemmer doesn't bring together.
 _IRREGULAR = """become became; begin began begun; bear bore born; beat beaten; bite bit bitten;
-blow blew blown; break broke broken; bring brought; build built; burn burnt; buy bought; catch caught; choose chose chosen;
-come came; deal dealt; die died dying death; dig dug; draw drew drawn; dream dreamt; drink drank drunk;
+blow blew blown; break broke broken; bring brought; build built; burn burnt; buy bought; catch caught;
+choose chose chosen; come came; deal dealt; die died dying death; dig dug; draw drew drawn; dream dreamt; drink drank drunk;
 drive drove driven; eat ate eaten; fall fell fallen; feel felt; fight fought; find found; fly flew flown
 flight; forbid forbade forbidden; forget forgot forgotten; forgive forgave forgiven; freeze froze frozen;
 give gave given; go went gone; grow grew grown; hang hung; hear heard; hide hid hidden; hold held;

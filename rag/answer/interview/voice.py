@@ -46,6 +46,12 @@ _TOPICS = {"en": " There is {topics}, for instance.", "es": " Está, por ejemplo
 _QUOTING = {"en": "My page puts it like this: “{quote}”", "es": "Mi página lo dice así: «{quote}»"}
 
 
+def frames(language: Language) -> tuple[str, ...]:
+    """What the subject says around the page's own words."""
+    parts = (part.strip("“”«» ") for part in _QUOTING[language].split("{quote}"))
+    return tuple(part for part in parts if part)
+
+
 @dataclass(frozen=True)
 class InterviewVoice(Voice):
     """As `Voice`, spoken by the subject. `topics` are the page's main sections."""
