@@ -12,19 +12,21 @@ from rag.search import analyse
 from rag.types import Language
 
 # Base form and past forms that a stemmer doesn't bring together.
-_IRREGULAR = """become became; begin began begun; bear bore born; beat beaten; bite bit bitten;
-blow blew blown; break broke broken; bring brought; build built; burn burnt; buy bought; catch caught;
-choose chose chosen; come came; deal dealt; die died dying death; dig dug; draw drew drawn; dream dreamt; drink drank drunk;
-drive drove driven; eat ate eaten; fall fell fallen; feel felt; fight fought; find found; fly flew flown
-flight; forbid forbade forbidden; forget forgot forgotten; forgive forgave forgiven; freeze froze frozen;
-give gave given; go went gone; grow grew grown; hang hung; hear heard; hide hid hidden; hold held;
-keep kept; know knew known; lay laid; lead led; learn learnt; leave left; lend lent; lie lay lain; light lit;
-lose lost loss; marry marriage; mean meant; meet met; pay paid; ride rode ridden; ring rang rung; rise rose
-risen; run ran; say said; see saw seen; seek sought; sell sold; send sent; shake shook shaken; shine shone;
-shoot shot; sing sang sung; sink sank sunk; sit sat; sleep slept; speak spoke spoken speech; spend spent;
-stand stood; steal stole stolen; stick stuck; strike struck; swear swore sworn; swim swam swum; take took
-taken; teach taught; tear tore torn; tell told; think thought; throw threw thrown; understand understood;
-wake woke woken; wear wore worn; weep wept; win won; write wrote written"""
+_IRREGULAR = """become became; begin began begun; bear bore born; beat beaten; bite bit bitten; blow blew
+blown; break broke broken; bring brought; build built; burn burnt; buy bought; catch caught;
+choose chose chosen; come came; deal dealt; die died dying death; dig dug; draw drew drawn;
+dream dreamt; drink drank drunk; drive drove driven; eat ate eaten; fall fell fallen; feel
+felt; fight fought; find found; fly flew flown flight; forbid forbade forbidden; forget forgot
+forgotten; forgive forgave forgiven; freeze froze frozen; give gave given; go went gone; grow
+grew grown; hang hung; hear heard; hide hid hidden; hold held; keep kept; know knew known; lay
+laid; lead led; learn learnt; leave left; lend lent; lie lay lain; light lit; lose lost loss;
+marry marriage; mean meant; meet met; pay paid; ride rode ridden; ring rang rung; rise rose
+risen; run ran; say said; see saw seen; seek sought; sell sold; send sent; shake shook shaken;
+shine shone; shoot shot; sing sang sung; sink sank sunk; sit sat; sleep slept; speak spoke
+spoken speech; spend spent; stand stood; steal stole stolen; stick stuck; strike struck; swear
+swore sworn; swim swam swum; take took taken; teach taught; tear tore torn; tell told; think
+thought; throw threw thrown; understand understood; wake woke woken; wear wore worn; weep wept;
+win won; write wrote written"""
 _DO = frozenset("did does do didn't doesn't don't".split())
 _BE = frozenset("was were is are am been has have had could would can will should".split())
 _PRONOUNS = frozenset("i he she it they we you there".split())
