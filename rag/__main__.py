@@ -264,7 +264,7 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--chunks", type=int, nargs="+", default=[1000, 10_000, 100_000], metavar="N",
                      help="sizes of the collections of --scale")  # fmt: skip
     other.add_argument("--interview", type=Path, nargs="+", metavar="FILE",
-                       help="compare the first word with that of these labelled interviews instead")  # fmt: skip
+                       help="measure the first word beside these interviews instead")  # fmt: skip
     other.add_argument("--build", action="store_true", help="measure the index build instead")
     return parser
 
