@@ -51,7 +51,8 @@ _SOMEBODY = {
 }
 """Who else a pronoun may mean: a person's name, not a place's, or a word for one of that gender."""
 _NAMED_SO = re.compile(
-    r"(?:\b(?:a|an|the|of|called|named|me|as|después|de|del|el|la|y|and|llam\w+)|[A-ZÁÉÍÓÚ][\w.'’-]*|[(«“])\s*$"
+    r"(?:\b[Tt]he (?:[a-z]+ ){1,2}|[A-ZÁÉÍÓÚ][\w.'’-]*|[(«“]|\b(?:a|an|the|of|called|named|me|as|después|de|"
+    r"del|el|la|y|and|llam\w+))\s*$"
 )
 _ADVERBIAL = re.compile(
     r"^(?:En|A|Al|Desde|Durante|Tras|Con|Por|Entre|Hasta|De|Del|Allí|Aquí)\b[^,]*, "

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from rag.ingest.chunk import chunk
@@ -204,6 +206,34 @@ def test_an_article_about_a_person_has_a_subject() -> None:
 )
 def test_a_matrix_and_an_organisation_have_none(lead: str) -> None:
     assert find_subject(page(lead, title="Thing")) is None
+
+
+@pytest.mark.parametrize(
+    ("lead", "language"),
+    [
+        ("The Stone School (1919–1933) was a school of salts. It closed when its roof fell.", "en"),
+        ("La Junta de Sales (1907-1939) fue una institución que becaba a jóvenes químicos.", "es"),
+    ],
+)
+def test_years_alone_make_no_person(lead: str, language: str) -> None:
+    founder = "He founded it. His sister left him, and he followed her to Hull with his books."
+    document = replace(page(lead, founder, title="Thing"), language=language)
+    assert find_subject(document) is None
+
+
+@pytest.mark.parametrize(
+    ("lead", "language"),
+    [
+        ("Marie Stone (1852–1901) was a chemist. She studied salts in her attic.", "en"),
+        ("Luis Vega (Soria, 1852-Madrid, 1901) fue un ingeniero español.", "es"),
+        ("Luis Vega (Soria, 3 de mayo de 1852-Madrid, 1901) fue un ingeniero español.", "es"),
+    ],
+)
+def test_a_life_has_a_person(lead: str, language: str) -> None:
+    document = replace(
+        page(lead, "She worked alone in her attic.", title="Stone"), language=language
+    )
+    assert find_subject(document) is not None
 
 
 def test_the_lead_introduces_itself() -> None:

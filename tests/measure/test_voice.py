@@ -17,6 +17,7 @@ LUIS = Card("Luis Vega", "m", ("Luis", "Vega"), "", "", True, None)
         ("I was born in Hull in 1852. [1]", "en", MARIE),
         ("My father kept bees, and he sold honey. [1]", "en", MARIE),
         ("Ann Reed taught me; she lent me her books. [1]", "en", MARIE),
+        ("The programming language Stone bears my name. [1]", "en", MARIE),
         ("The Stone filter bears my name. [1]", "en", MARIE),
         ("My page puts it like this: “She died in Leeds in 1901.” [1]", "en", MARIE),
         ("My father called me Marie, and that name stayed. [1]", "en", MARIE),

@@ -13,8 +13,11 @@ Gender = Literal["m", "f"]
 
 _BORN = re.compile(
     r"\b(?:née?|born|nacid[oa]|nació)\b|\(\D{0,60}\b\d{1,2}\s+(?:de\s+)?\w+\s+(?:de\s+)?\d{3,4}\b"
-    r"|\((?:c\. ?|circa |hacia )?\d{3,4}\s*[–-]"
+    r"|\([A-ZÁÉÍÓÚ][^\d()]{1,60}, (?:c\. ?|hacia )?\d{3,4}\b"
 )
+# A school or a war has years too; only what the lead calls he or she was born then.
+_YEARS = re.compile(r"\((?:c\. ?|circa |hacia )?\d{3,4}\s*[–-]")
+_IT = re.compile(r"\b(?:it|its)\b", re.I)
 _BORN_FACT = re.compile(r"(?:^|: )(?:Born|Date of birth|Nacimiento|Fecha de nacimiento):", re.M)
 _MALE = re.compile(r"\b(?:he|him|his|himself|él|hijo|fue un|un|nacido|conocido|llamado)\b")
 _FEMALE = re.compile(r"\b(?:she|her|hers|herself|ella|hija|fue una|una|nacida|conocida|llamada)\b")
@@ -47,7 +50,8 @@ def find_subject(document: Document) -> Subject | None:
     """
     lead = next((b.text for b in document.blocks if b.kind == "paragraph"), "")
     facts = "\n".join(b.text for b in document.blocks if b.kind == "facts")
-    if not (_BORN.search(lead[:400]) or _BORN_FACT.search(facts)):
+    born = _BORN.search(lead[:400]) or _BORN_FACT.search(facts)
+    if not (born or _lived(lead, document.language)):
         return None
     gender = _gender(document, lead)
     if gender is None:
@@ -67,6 +71,14 @@ def find_subject(document: Document) -> Subject | None:
         names=frozenset(names),
         is_dead=bool(re.search(r"\d{3,4}\s*(?:a\. ?C\. ?)?[–-][^)]{0,60}\d{3,4}", lead[:400])),
     )
+
+
+def _lived(lead: str, language: str) -> bool:
+    """Whether years alone are those of a life: in English the lead has pronouns for a person."""
+    if language == "es" or not _YEARS.search(lead[:400]):
+        return False
+    people = sum(len(re.findall(p, lead.lower())) for p in _ENGLISH_PRONOUNS.values())
+    return people > len(_IT.findall(lead))
 
 
 def _gender(document: Document, lead: str) -> Gender | None:
