@@ -306,6 +306,17 @@ def test_what_cannot_be_turned_is_quoted() -> None:
     assert answer.citations[0].quote == "The girl feared the bees."
 
 
+def test_an_item_of_a_list_is_quoted_as_such() -> None:
+    prizes = section(
+        "Prizes", "1. Copley Medal for salts (1890).", "Copley Medal for salts (1890)."
+    )
+    start = prizes.text.index("Copley")
+    prizes = replace(prizes, sentences=((start, len(prizes.text)),))
+    question = "Which medal did she get for salts?"
+    checks = VoiceChecker(question, "en", [turned(prizes)], WordEncoder(), question, MARIE)
+    assert isinstance(checks.check("Copley Medal for salts (1890)."), Unsupported)
+
+
 def test_a_refusal_stays_in_role_and_calls_no_model() -> None:
     ask, model = talk()
     answer = ask.ask("Why did you move to Tokyo?")

@@ -15,6 +15,7 @@ from .passages import TurnedPassage
 
 _QUOTED = re.compile(r"\"[^\"]*\"?|“[^”]*”?|«[^»]*»?")
 _ENDED = re.compile(r"(?<=[.?!])\s+(?=[¿\w])")
+_LISTED = re.compile(r"(?:^|\n) *(?:\d+[.)]|[-*•]) +\Z")
 _OWN_PRONOUNS = {
     "en": {"m": "he him his himself", "f": "she her hers herself"},
     "es": {"m": "él", "f": "ella"},
@@ -71,6 +72,12 @@ class VoiceChecker(PremiseChecker):
         self._outside = frozenset([*own, *names])
         self._spanish = language == "es"
         self._told = " ".join(p.chunk.text for p in passages)
+
+    def _judged(self, support: Support) -> Support | Unsupported:
+        chunk, quote = self._on_page(support)
+        if quote == support.quote and _LISTED.search(chunk.text[: chunk.text.find(quote)]):
+            return Unsupported("an item of a list, which nobody says; it may be quoted as such")
+        return super()._judged(support)
 
     def _on_page(self, support: Support) -> tuple[Chunk, str]:
         passage = self._turned[support.passage]
