@@ -39,6 +39,8 @@ def test_the_verb_of_a_question_is_found_by_its_place(
         ("What did she do in Leeds?", "en"),
         ("¿Qué hizo en León?", "es"),
         ("Salts?", "en"),
+        ("What animal appears in her letters?", "en"),
+        ("What did her mother's father do?", "en"),
     ],
 )
 def test_a_form_that_leaves_the_verb_open_has_none(question: str, language: Language) -> None:
@@ -53,6 +55,12 @@ def test_a_form_that_leaves_the_verb_open_has_none(question: str, language: Lang
         ("When did her mother die?", "en", "Her mother died in 1870."),
         ("How many notes did she publish?", "en", "She published seven notes."),
         ("Who was her second teacher?", "en", "Reed was her second teacher."),
+        ("When did Stone sign the will?", "en", "Queen Stone II of Hull, a Reed, signed the will."),
+        (
+            "¿Qué cargo le ofreció Vega?",
+            "es",
+            "Vega, jefe del Consejo de Ministros, le ofreció un cargo.",
+        ),
         ("¿Cuándo murió su madre?", "es", "En 1870 iba a morir su madre."),
         ("¿Cuántas cartas escribió?", "es", "Escribió siete cartas."),
     ],

@@ -25,6 +25,8 @@ _POSSESSIVE = {
 }
 _ALL = frozenset({"life", "vida"})
 _IT = {"en": frozenset("it them him her".split()), "es": frozenset("lo la los las".split())}
+_RELATIVE = frozenset("who that which que quien".split())
+_WITH_VERB = frozenset("had has was were also later le lo la les los las se me".split())
 _ORDINAL = re.compile(
     r"second|third|fourth|fifth|sixth|seventh|last|segund[oa]|tercer[oa]?|cuart[oa]|quint[oa]|ultim[oa]"
 )
@@ -132,15 +134,27 @@ class Premise:
         ]
 
     def _somebody_between(self, quote: str) -> bool:
-        """Whether wherever the doer and the verb stand, somebody else is named between them."""
+        """Whether somebody else, named nearer to the verb than the doer is, did it.
+
+        "My mother, my aunt Ann Reed, who died"; but not "My mother, of the Stones of Hull, died".
+        """
         words = analyse.words(quote)
         doers, verbs = self._places(words, self.doer or ""), self._places(words, self.verb or "")
         if not doers or not verbs:
             return False
-        low, high = min(
-            ((min(d, v), max(d, v)) for d in doers for v in verbs), key=lambda p: p[1] - p[0]
-        )
-        return any(w.text[0].isupper() for w in words[low + 1 : high])
+        d, v = min(((d, v) for d in doers for v in verbs), key=lambda p: abs(p[0] - p[1]))
+        if v < d:
+            return any(w.text[0].isupper() for w in words[v + 1 : d])
+        before = v - 1
+        while before > d and words[before].folded in _WITH_VERB:
+            before -= 1
+        while d + 1 < before and words[d + 1].text[0].isupper():
+            d += 1  # the rest of the doer's name
+        last = words[before]
+        if last.folded in _RELATIVE:
+            return before - 1 > d
+        ends_an_aside = "," in quote[last.start + len(last.text) : words[before + 1].start]
+        return before > d and last.text[0].isupper() and not ends_an_aside
 
     def _means_another(self, quote: str, before: str) -> bool:
         """Whether what was done was done to "it", and the sentence before says that it is another.

@@ -40,7 +40,9 @@ _APART = frozenset(
     """when while after before that which who whom whose as with of for from by at about because if
     cuando mientras como quien con por para""".split()
 )
-_WHO = frozenset("who what".split())
+_EMPTY_VERBS = frozenset(
+    "do say think know want need make get use write work mean tell give show let like talk".split()
+)
 _LIGHT_SPANISH = frozenset(
     """ser estar haber tener hacer ir dar decir poder querer llamar venir pasar poner ver saber creer
     opinar pensar gustar contar recordar tratar dedicar llevar quedar llegar empezar encontrar deber
@@ -93,7 +95,7 @@ def _english(words: Sequence[analyse.Word]) -> Done | None:
     at = next((i for i, w in enumerate(said) if w in _DO or w in _BE), None)
     opens = said[0] if said else ""
     if at is None or (opens == "who" and at > 1):
-        return _telling(words, 1, None, "en") if opens in _WHO else None
+        return _telling(words, 1, None, "en") if opens == "who" else None
     after = at + 1
     if after < len(said) and said[after] in _PRONOUNS:
         return _telling(words, after + 1, None, "en")
@@ -108,7 +110,8 @@ def _english(words: Sequence[analyse.Word]) -> Done | None:
         return _telling(words, end, said[run[-1]], "en") if run and said[at] in _DO else None
     last = plain[-1]
     doer = said[last - 1] if last > after else None
-    if doer is None and said[at] in _DO:
+    says_little = end < len(said) and said[end] in _EMPTY_VERBS
+    if said[at] in _DO and (doer is None or says_little):
         return _telling(words, end, said[last], "en")  # "did your brother become": it says little
     if said[at] in _DO:
         return _telling(words, last, doer, "en")
