@@ -108,38 +108,30 @@ def compare(
     scores: dict[str, list[list[float]]] = {"embedder": [[], []], "model": [[], []]}
     times: dict[str, list[float]] = {}
 
-    def timed(name: str, work: Callable[[], T]) -> T:
+    def timed(name: str, work: Callable[..., T], *arguments: Any) -> T:
         started = time.perf_counter()
-        made = work()
+        made = work(*arguments)
         times.setdefault(name, []).append((time.perf_counter() - started) * 1000)
         return made
 
     for entry in entries:
-        question = entry["question"]
-        asked = timed(
-            "section by embedder",
-            lambda q=question: route.ask(followup.Query(q, False, None), language),
-        )
-        best = asked.ranked[0]
+        query = followup.Query(entry["question"], False, None)
+        asked = timed("section by embedder", route.ask, query, language)
+        sought, best = asked.sought, asked.ranked[0]
         if entry.get("section"):
             order = list(dict.fromkeys(r.section for r in asked.ranked))
-            logs = timed("section by model", lambda q=asked.sought: pick(llm, paths, q, language))
+            logs = timed("section by model", pick, llm, paths, sought, language)
             fair = [x - b for x, b in zip(logs, blank, strict=True)]
             ranks["embedder"].append(order.index(entry["section"]))
             ranks["model"].append(_rank(logs, paths.index(entry["section"])))
             ranks["model, less its bias"].append(_rank(fair, paths.index(entry["section"])))
             best = next(r for r in asked.ranked if r.section == entry["section"])
         text = passages[best.section]
-        answers = int(not entry["answerable"])
-        scores["embedder"][answers].append(
-            timed("score by embedder", lambda b=best, a=asked: route.score(a, b, language))
-        )
-        scores["model"][answers].append(
-            timed(
-                "score by model",
-                lambda t=text, q=asked.sought: expected_score(llm, t, q, language),
-            )
-        )
+        side = int(not entry["answerable"])
+        scored = timed("score by embedder", route.score, asked, best, language)
+        scores["embedder"][side].append(scored)
+        judged = timed("score by model", expected_score, llm, text, sought, language)
+        scores["model"][side].append(judged)
     found: dict[str, Estimate | dict[str, float] | None] = {}
     for who, places in ranks.items():
         found[f"right section first, {who}"] = share([r < 1 for r in places])
