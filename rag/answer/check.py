@@ -24,7 +24,7 @@ SAME_LANGUAGE = 0.6
 """Least support, 0 to 1, of a sentence by the passage's words that are shown in its place."""
 OTHER_LANGUAGE = 0.6
 """The same of a sentence that is shown as the model wrote it, in another language than the passage."""
-_RELEVANT = 0.4
+RELEVANT = 0.4
 """Least share of the question's words, by rarity, of a sentence that answers it."""
 _NEAR = 0.15
 """The same of the nearest sentence, once the notes are known to answer the question: in other words."""
@@ -172,9 +172,9 @@ class Checker:
         `near`: it is the nearest of notes that answer the question, and may do so in other words.
         """
         quoted = self._passages[passage].quote(i, i)
-        return self._judged(Support(passage, quoted, 1.0, quoted), _NEAR if near else _RELEVANT)
+        return self._judged(Support(passage, quoted, 1.0, quoted), _NEAR if near else RELEVANT)
 
-    def _judged(self, support: Support, relevant: float = _RELEVANT) -> Support | Unsupported:
+    def _judged(self, support: Support, relevant: float = RELEVANT) -> Support | Unsupported:
         """Whether what would be shown answers the question, and wasn't said before."""
         stems = frozenset(_stems(support.shown, self._language))
         if any(len(stems & said) >= 0.9 * len(stems) for said in self._said):
