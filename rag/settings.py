@@ -54,6 +54,9 @@ class Settings:
     # answers
     passages: int = 3
     """At most so many chunks are read for one answer."""
+    judge_lets_through: int = 80
+    """Percent of the answerable questions, 50 to 99, that the judge lets through on blogs that it
+    wasn't fitted on; more answers, and more of them beside the question."""
     max_output_tokens: int = 256
     history_turns: int = 5
     max_question_chars: int = 2000
@@ -106,6 +109,9 @@ class Settings:
             chunk_tokens=_number(env, "RAG_CHUNK_TOKENS", cls.chunk_tokens, low=50),
             chunk_overlap=_number(env, "RAG_CHUNK_OVERLAP", cls.chunk_overlap, low=0),
             passages=_number(env, "RAG_PASSAGES", cls.passages, low=1),
+            judge_lets_through=_number(
+                env, "RAG_JUDGE_LETS_THROUGH", cls.judge_lets_through, low=50, high=99
+            ),
             max_output_tokens=_number(env, "RAG_MAX_OUTPUT_TOKENS", cls.max_output_tokens, low=1),
             history_turns=_number(env, "RAG_HISTORY_TURNS", cls.history_turns, low=0),
             max_question_chars=_number(
@@ -188,7 +194,9 @@ def _header(env: Mapping[str, str], name: str) -> str | None:
     return value
 
 
-def _number(env: Mapping[str, str], name: str, default: int, *, low: int) -> int:
+def _number(
+    env: Mapping[str, str], name: str, default: int, *, low: int, high: int | None = None
+) -> int:
     text = env.get(name)
     if not text:
         return default
@@ -196,6 +204,7 @@ def _number(env: Mapping[str, str], name: str, default: int, *, low: int) -> int
         value = int(text)
     except ValueError:
         value = low - 1
-    if value < low:
-        raise FootnoteError(f"{name} is {text!r}; it must be a whole number of at least {low}.")
+    if value < low or (high is not None and value > high):
+        bounds = f"of at least {low}" if high is None else f"from {low} to {high}"
+        raise FootnoteError(f"{name} is {text!r}; it must be a whole number {bounds}.")
     return value

@@ -56,3 +56,9 @@ def test_an_index_that_is_no_database_is_refused_without_repeating_it() -> None:
 )
 def test_a_server_is_told_from_a_folder(llm: str | None, served: bool) -> None:
     assert Settings(llm=llm).llm_is_served is served
+
+
+@pytest.mark.parametrize("value", ["49", "100", "many"])
+def test_a_share_that_the_judge_has_no_point_for_is_refused(value: str) -> None:
+    with pytest.raises(FootnoteError, match=r"RAG_JUDGE_LETS_THROUGH .* from 50 to 99"):
+        Settings.from_environment({"RAG_JUDGE_LETS_THROUGH": value})

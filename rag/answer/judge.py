@@ -19,6 +19,8 @@ from rag.types import FootnoteError
 
 _MOST_GATE = 6.0
 """The gate's score counts up to here, both ways."""
+PERCENTS = range(50, 100)
+"""Of the answerable questions that may be let through; the file has a point for each."""
 _LEAST_GATE = -1.5
 """A question whose gate score is lower is refused without being read."""
 
@@ -32,6 +34,7 @@ class Judge:
     gate: float
     """Weight of the gate's score."""
     offset: float
+    """Less the chosen point."""
 
     def may_look(self, gate_score: float) -> bool:
         """Whether a question is near enough to the collection to be read with its notes."""
@@ -51,21 +54,21 @@ def path_of(model: str) -> Path:
     return Path(__file__).parent / "judges" / f"{Path(model).name}.json"
 
 
-def judge_of(model: str) -> Judge | None:
+def judge_of(model: str, lets_through: int) -> Judge | None:
     """The judge that was fitted for a language model; None when there is none.
 
-    Raises FootnoteError for a file that isn't whole.
+    `lets_through`: percent of the answerable questions, one of PERCENTS. Raises FootnoteError for a
+    file that isn't whole.
     """
     path = path_of(model)
     if not path.exists():
         return None
     try:
         fitted = json.loads(path.read_text(encoding="utf-8"))
-        judge = Judge(
-            np.array(fitted["weights"], np.float32), float(fitted["gate"]), float(fitted["offset"])
-        )
+        point = dict(zip(PERCENTS, fitted["points"], strict=True))[lets_through]
+        weights = np.array(fitted["weights"], np.float32)
+        return Judge(weights, float(fitted["gate"]), float(fitted["offset"]) - point)
     except (ValueError, KeyError, TypeError) as error:
         raise FootnoteError(
             f"{path} is not whole; write it again with python -m rag.measure.fit_judge."
         ) from error
-    return judge

@@ -58,7 +58,14 @@ def load_answerer(settings: Settings) -> tuple[Answerer, dict[str, str]]:
     llm = load_llm(settings)
     collections = load_collections(settings, encoder)
     warm_up(llm)
-    return Answerer(collections, llm, settings, judge_of(llm.name)), about(settings, llm)
+    judge = judge_of(llm.name, settings.judge_lets_through)
+    if judge is None:
+        log.warning(
+            "No judge has been fitted for %s: the gate alone decides what is answered, and more is "
+            "answered beside the question (docs/answers.md).",
+            llm.name,
+        )
+    return Answerer(collections, llm, settings, judge), about(settings, llm)
 
 
 def warm_up(llm: LanguageModel) -> None:

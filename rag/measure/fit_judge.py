@@ -26,7 +26,7 @@ from sklearn.linear_model import LogisticRegression
 from rag import prepare
 from rag.answer import language
 from rag.answer.collection import Collection
-from rag.answer.judge import Judge, path_of
+from rag.answer.judge import PERCENTS, Judge, path_of
 from rag.answer.load import load_collections, load_encoder, warm_up
 from rag.build import Plan
 from rag.ingest.sources import Source
@@ -46,8 +46,6 @@ _REGULAR = 3e-3
 """Inverse strength of the L2 penalty; 1e-3 and 1e-2 are within 0.01 of AUC on left-out blogs."""
 _GATE = 0.1
 """Weight of the gate's score beside the state's log-odds."""
-_LET_THROUGH = 0.8
-"""Share of the answerable questions of left-out blogs that the chosen point lets through."""
 
 
 @dataclass(frozen=True)
@@ -80,18 +78,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(error, file=sys.stderr)
         return 1
     _report(rows)
-    judge = fit(rows)
-    path_of(model).write_text(_json(model, judge), encoding="utf-8")
+    judge, points = fit(rows)
+    path_of(model).write_text(as_json(model, judge, points), encoding="utf-8")
     print(f"{len(rows)} questions → {path_of(model)}")
     return 0
 
 
-def fit(rows: Sequence[Row]) -> Judge:
-    """The judge of all rows; its point is chosen on scores of blogs that were left out."""
+def fit(rows: Sequence[Row]) -> tuple[Judge, list[float]]:
+    """The judge of all rows, and for each of PERCENTS the point that lets so many answerable
+    questions through, by scores of blogs that were left out."""
     weights, offset = _classifier(rows)
     scores, answerable = held_out(rows)
-    point = float(np.quantile(scores[answerable], 1 - _LET_THROUGH))
-    return Judge(weights, _GATE, offset - point)
+    points = np.quantile(scores[answerable], [1 - percent / 100 for percent in PERCENTS])
+    return Judge(weights, _GATE, offset), points.tolist()
 
 
 def held_out(rows: Sequence[Row]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
@@ -192,11 +191,13 @@ def _report(rows: Sequence[Row]) -> None:
         )
 
 
-def _json(model: str, judge: Judge) -> str:
+def as_json(model: str, judge: Judge, points: Sequence[float]) -> str:
+    """What `rag.answer.judge.judge_of` reads."""
     weights = [float(f"{weight:.4g}") for weight in judge.weights]
-    return json.dumps(
-        {"model": model, "gate": judge.gate, "offset": round(judge.offset, 4), "weights": weights}
-    )
+    return json.dumps({
+        "model": model, "gate": judge.gate, "offset": round(judge.offset, 4),
+        "points": [round(point, 3) for point in points], "weights": weights,
+    })  # fmt: skip
 
 
 if __name__ == "__main__":

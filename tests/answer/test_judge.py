@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -82,16 +83,26 @@ def test_without_a_state_the_gate_alone_decides() -> None:
 
 
 def test_a_model_without_a_judge_has_none() -> None:
-    assert judge_of("somebody/another-model") is None
+    assert judge_of("somebody/another-model", 80) is None
 
 
 def test_a_judge_that_is_not_whole_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "m.json"
     monkeypatch.setattr(judges, "path_of", lambda model: path)
-    for text in ("{", "[]", '{"weights": [1, 2]}', '{"weights": "x", "gate": 0, "offset": 0}'):
+    whole = json.dumps({"weights": [1, 2], "gate": 0, "offset": 1, "points": [*range(50)]})
+    path.write_text(whole, encoding="utf-8")
+    found = [judge_of("m", percent) for percent in (50, 99)]
+    assert [judge and judge.offset for judge in found] == [1.0, -48.0]
+    for text in (
+        "{",
+        "[]",
+        whole.replace("49]", "]").replace(", ]", "]"),
+        '{"weights": [1, 2]}',
+        '{"weights": "x", "gate": 0, "offset": 0}',
+    ):
         path.write_text(text, encoding="utf-8")
         with pytest.raises(FootnoteError, match="fit_judge"):
-            judge_of("m")
+            judge_of("m", 80)
 
 
 @pytest.mark.models
@@ -100,7 +111,7 @@ def test_the_shipped_judge_fits_the_language_model() -> None:
     from rag.types import Message
 
     llm = load_llm(Settings.from_environment())
-    judge = judge_of(llm.name)
+    judge = judge_of(llm.name, 80)
     generation = llm.generate([Message("user", "Hello")], max_tokens=1)
     for _ in generation:
         pass

@@ -7,7 +7,8 @@ import json
 import numpy as np
 import pytest
 
-from rag.measure.fit_judge import Row, _json, fit, held_out
+from rag.answer.judge import PERCENTS
+from rag.measure.fit_judge import Row, as_json, fit, held_out
 
 
 def rows(signal: float) -> list[Row]:
@@ -26,9 +27,11 @@ def test_what_the_states_say_is_found_on_blogs_that_were_left_out() -> None:
     scores, answerable = held_out(rows(2.0))
     gap = scores[answerable].mean() - scores[~answerable].mean()
     assert gap > 1.5 * scores.std()
-    judge = fit(rows(2.0))
+    judge, points = fit(rows(2.0))
     assert int(np.abs(judge.weights).argmax()) == 2
-    passed = [judge.score(r.state, r.gate) >= 0 for r in rows(2.0) if r.answerable]
+    assert points == sorted(points, reverse=True) and len(points) == len(PERCENTS)
+    point = points[PERCENTS.index(80)]
+    passed = [judge.score(r.state, r.gate) >= point for r in rows(2.0) if r.answerable]
     assert np.mean(passed) == pytest.approx(0.8, abs=0.06)
 
 
@@ -39,8 +42,9 @@ def test_where_the_states_say_nothing_nothing_is_found() -> None:
 
 
 def test_what_is_written_is_the_judge() -> None:
-    judge = fit(rows(2.0))
-    written = json.loads(_json("m", judge))
+    judge, points = fit(rows(2.0))
+    written = json.loads(as_json("m", judge, points))
+    assert written["points"] == pytest.approx(points, abs=1e-3)
     assert written["model"] == "m"
     assert written["weights"] == pytest.approx(judge.weights.tolist(), rel=1e-3)
     assert written["offset"] == pytest.approx(judge.offset, abs=1e-4)
