@@ -10,7 +10,7 @@ from dataclasses import replace
 from rag.answer import followup, language, smalltalk, texts
 from rag.answer.collection import Collection
 from rag.answer.interview.interview import Interview
-from rag.answer.judge import Judge
+from rag.answer.judge import Judge, judge_of
 from rag.answer.progress import Progress
 from rag.answer.retrieval import Retrieved, retrieve
 from rag.answer.whole import asks_about_the_whole
@@ -47,11 +47,17 @@ class Answerer:
         settings: Settings,
         judge: Judge | None = None,
     ) -> None:
-        """`judge` is the one that was fitted for `llm`, where there is one."""
+        """`judge` stands in for the one that was fitted for `llm`.
+
+        Raises FootnoteError when that one isn't whole.
+        """
         self._collections = collections
         self._llm = llm
         self._settings = settings
-        self._judge = judge
+        if judge is None and llm.tells_state:
+            judge = judge_of(llm.name, settings.judge_lets_through)
+        self.judge = judge
+        """None where the model has none: the gate alone decides."""
 
     def collections(self) -> list[CollectionInfo]:
         """What can be asked, the default collection first."""
@@ -156,7 +162,7 @@ class Answerer:
         progress.timings = replace(progress.timings, retrieve_ms=progress.milliseconds())
         progress.answer = replace(progress.answer, search_query=query.text, route=route)
         nearest = interview.nearest(found) if interview else _nearest(found)
-        judge = None if interview else self._judge
+        judge = None if interview else self.judge
         if not (judge.may_look(verdict.score) if judge else verdict.passes):
             best = nearest[0].title if nearest else None
             yield progress.done(

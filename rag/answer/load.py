@@ -10,7 +10,6 @@ from rag.answer.answerer import Answerer
 from rag.answer.collection import Collection
 from rag.answer.interview import prompt as interview_prompt
 from rag.answer.interview.interview import Interview
-from rag.answer.judge import judge_of
 from rag.llm.build import ensure_embedder
 from rag.llm.encoder import OnnxEncoder
 from rag.llm.engine import about, load_llm
@@ -58,14 +57,14 @@ def load_answerer(settings: Settings) -> tuple[Answerer, dict[str, str]]:
     llm = load_llm(settings)
     collections = load_collections(settings, encoder)
     warm_up(llm)
-    judge = judge_of(llm.name, settings.judge_lets_through)
-    if judge is None:
+    answerer = Answerer(collections, llm, settings)
+    if answerer.judge is None:
         log.warning(
             "No judge has been fitted for %s: the gate alone decides what is answered, and more is "
             "answered beside the question (docs/answers.md).",
             llm.name,
         )
-    return Answerer(collections, llm, settings, judge), about(settings, llm)
+    return answerer, about(settings, llm)
 
 
 def warm_up(llm: LanguageModel) -> None:

@@ -82,6 +82,7 @@ class OnnxLanguageModel:
         self._chat = Chat(folder)
         capacity = min(self._chat.context, MAX_TOKENS)
         self._session = Session(folder / "model.onnx", threads, capacity)
+        self.tells_state = self._session.hidden is not None
         self._guesses = guesses
         self._lock = FairLock()
         self._prefixes = PrefixStore(_PREFIX_BYTES)

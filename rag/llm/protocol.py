@@ -43,6 +43,8 @@ class LanguageModel(Protocol):
     name: str
     fingerprint: str
     """Changes whenever the answers would."""
+    tells_state: bool
+    """Whether its generations have a state."""
 
     def generate(
         self,

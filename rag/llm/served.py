@@ -100,6 +100,7 @@ class ServedLanguageModel:
         self._timeout = httpx.Timeout(self._seconds, connect=_CONNECT_SECONDS)
         self._certificates = httpx.create_ssl_context()  # slow to make
         self.name = self._named(settings.llm_model)
+        self.tells_state = False
         self.fingerprint = hashlib.sha256(f"{self.address} {self.name}".encode()).hexdigest()[:16]
         self._continue = next((how for how in _CONTINUE if self._goes_on(how)), None)
 

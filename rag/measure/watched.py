@@ -45,6 +45,7 @@ class WatchedLanguageModel:
         self._llm = llm
         self.name = llm.name
         self.fingerprint = llm.fingerprint
+        self.tells_state = llm.tells_state
         self.pace: Pace | None = None
 
     def generate(

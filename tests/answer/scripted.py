@@ -39,6 +39,7 @@ class ScriptedModel:
     """Gives `replies` in turn, and remembers what it was asked. `state` is that of each prompt."""
 
     name = fingerprint = "scripted"
+    tells_state = True
     waiting = 0
 
     def __init__(self, *replies: str | Exception) -> None:
