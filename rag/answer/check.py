@@ -24,10 +24,8 @@ SAME_LANGUAGE = 0.6
 """Least support, 0 to 1, of a sentence by the passage's words that are shown in its place."""
 OTHER_LANGUAGE = 0.6
 """The same of a sentence that is shown as the model wrote it, in another language than the passage."""
-RELEVANT = 0.4
+_RELEVANT = 0.4
 """Least share of the question's words, by rarity, of a sentence that answers it."""
-_NEAR = 0.15
-"""The same of the nearest sentence, once the notes are known to answer the question: in other words."""
 _ASKED_SHARE = 0.25
 """Weight of a word that stands in the question, beside one that the answer adds."""
 _WORDS_SHARE = 0.65
@@ -166,15 +164,12 @@ class Checker:
             return Unsupported(f"support {best.score:.2f} is too weak")
         return self._judged(replace(best, shown=sentence if other else best.quote))
 
-    def quote(self, passage: int, i: int, *, near: bool = False) -> Support | Unsupported:
-        """A passage's `i`-th sentence as the answer itself.
-
-        `near`: it is the nearest of notes that answer the question, and may do so in other words.
-        """
+    def quote(self, passage: int, i: int) -> Support | Unsupported:
+        """A passage's `i`-th sentence as the answer itself."""
         quoted = self._passages[passage].quote(i, i)
-        return self._judged(Support(passage, quoted, 1.0, quoted), _NEAR if near else RELEVANT)
+        return self._judged(Support(passage, quoted, 1.0, quoted))
 
-    def _judged(self, support: Support, relevant: float = RELEVANT) -> Support | Unsupported:
+    def _judged(self, support: Support) -> Support | Unsupported:
         """Whether what would be shown answers the question, and wasn't said before."""
         stems = frozenset(_stems(support.shown, self._language))
         if any(len(stems & said) >= 0.9 * len(stems) for said in self._said):
@@ -185,7 +180,7 @@ class Checker:
         if not overview and support.shown.rstrip().endswith(":"):
             return Unsupported("only announces what follows")
         own = chunk.language == self._language
-        if not overview and own and not self._is_about_the_question(support, relevant):
+        if not overview and own and not self._is_about_the_question(support):
             return Unsupported("true, but beside the question")
         if not self._said and not self._wanted.met_by(support.quote):
             return Unsupported(f"names no {', '.join(sorted(self._wanted.kinds))}")
@@ -204,13 +199,13 @@ class Checker:
                 quote = quote.removeprefix(said).lstrip()
         return replace(support, quote=quote, shown=quote)
 
-    def _is_about_the_question(self, support: Support, relevant: float) -> bool:
+    def _is_about_the_question(self, support: Support) -> bool:
         """Whether a fair share of the question's words stands in the quote or the headings above it."""
         chunk = self._passages[support.passage].chunk
         told = "\n".join((support.quote, chunk.title, chunk.section or ""))
         held = frozenset(analyse.terms(told, chunk.language))
         shared = sum(w for w, word in self._sought if analyse.stem(word, chunk.language) in held)
-        return shared >= relevant * sum(w for w, _ in self._sought)
+        return shared >= _RELEVANT * sum(w for w, _ in self._sought)
 
     def _best(self, sentence: str, stems: frozenset[str]) -> tuple[Support | None, str | None]:
         """The best support among passages that hold the sentence's facts, or what none holds."""

@@ -27,14 +27,6 @@ class Reading:
     most: int
     """Sentences that the answer may have."""
 
-    def quote(self, writing: Writing, *, answers: bool = False) -> bool:
-        """Adds the nearest sentence that holds as an answer by itself; whether there is one.
-
-        `answers`: the notes are known to answer the question, if in other words.
-        """
-        nearest = self.nearest()[:TRIED]
-        return any(
-            writing.quote(n, i, near=near)
-            for near in ((False, True) if answers else (False,))
-            for n, i in nearest
-        )
+    def quote(self, writing: Writing) -> bool:
+        """Adds the nearest sentence that holds as an answer by itself; whether there is one."""
+        return any(writing.quote(n, i) for n, i in self.nearest()[:TRIED])

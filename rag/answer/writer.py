@@ -69,7 +69,7 @@ class Writer:
     def quote(self, reading: Reading, spoken: Language, progress: Progress) -> Iterator[Answer]:
         """The nearest sentence that holds, as it stands on its page."""
         writing = Writing(reading.checker, reading.footnotes, spoken)
-        if reading.quote(writing, answers=self.judged is True):
+        if reading.quote(writing):
             progress.took("quoted")
             progress.reading_begins()
             yield _written(progress, writing, "", progress.answer.withheld)

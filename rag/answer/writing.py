@@ -64,9 +64,9 @@ class Writing:
             self.withheld += 1
             log.debug("withheld (%s): %s", result.reason, bare)
 
-    def quote(self, passage: int, sentence: int, *, near: bool = False) -> bool:
-        """Adds a passage's own sentence; whether it holds as an answer. `near` as in `Checker`."""
-        result = self._checker.quote(passage, sentence, near=near)
+    def quote(self, passage: int, sentence: int) -> bool:
+        """Adds a passage's own sentence; whether it holds as an answer."""
+        result = self._checker.quote(passage, sentence)
         if isinstance(result, Support):
             self.footnotes.add(result)
             return True

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from rag.answer.check import RELEVANT, Checker, Passage, Support, Unsupported
+from rag.answer.check import Checker, Passage, Support, Unsupported
 from rag.answer.interview.passages import TurnedPassage
 from rag.answer.interview.premise import Premise
 from rag.ingest.first_person.spanish_verbs import preterite
@@ -37,8 +37,8 @@ class PremiseChecker(Checker):
         asked = _ENDED.split(query.strip())[-1]  # a follow-up's own question comes last
         self._premise = Premise.of(asked, language)
 
-    def _is_about_the_question(self, support: Support, relevant: float) -> bool:
-        if not super()._is_about_the_question(support, relevant):
+    def _is_about_the_question(self, support: Support) -> bool:
+        if not super()._is_about_the_question(support):
             return False
         chunk, quote = self._on_page(support)
         return self._premise.lacking(quote, chunk.section or "", *_beside(chunk, quote)) is None
@@ -72,11 +72,11 @@ class VoiceChecker(PremiseChecker):
         self._spanish = language == "es"
         self._told = " ".join(p.chunk.text for p in passages)
 
-    def _judged(self, support: Support, relevant: float = RELEVANT) -> Support | Unsupported:
+    def _judged(self, support: Support) -> Support | Unsupported:
         chunk, quote = self._on_page(support)
         if quote == support.quote and _LISTED.search(chunk.text[: chunk.text.find(quote)]):
             return Unsupported("an item of a list, which nobody says; it may be quoted as such")
-        return super()._judged(support, relevant)
+        return super()._judged(support)
 
     def _on_page(self, support: Support) -> tuple[Chunk, str]:
         passage = self._turned[support.passage]

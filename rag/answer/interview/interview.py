@@ -155,12 +155,12 @@ class InterviewReading(Reading):
     whole: bool = False
     """Whether all of `nearest` together are the answer."""
 
-    def quote(self, writing: Writing, *, answers: bool = False) -> bool:
+    def quote(self, writing: Writing) -> bool:
         """Adds the nearest sentence that holds as an answer by itself; whether there is one."""
         if self.whole:
             held = [writing.quote(n, i) for n, i in self.nearest()]
             return any(held)
-        return super().quote(writing, answers=answers) or self.untold()
+        return super().quote(writing) or self.untold()
 
 
 def _bare(question: str) -> str:
