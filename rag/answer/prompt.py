@@ -32,6 +32,8 @@ _DEFINES = 0.08
 """Added for a sentence that defines what was asked."""
 _MEETS = 0.05
 """Added for a sentence that has the kind of thing that was asked for."""
+_PLACES = (0.035, 0.015)
+"""Added for a sentence of the first and of the second passage."""
 _WANTS_CODE = re.compile(
     r"\b(?:code|snippet|function|script|class|import|implement\w*|codigo|funcion|clase|programa)\b"
 )
@@ -135,20 +137,33 @@ def nearest(
     Only sentences in the answer's language.
     """
     found = [
-        (-near, n, i)
+        (-likely, n, i)
         for n, passage in enumerate(passages)
         if passage.chunk.language == language
-        for i, near in enumerate(nearness(question, vector, passage))
+        for i, likely in enumerate(_likely(question, vector, passage, n))
         if passage.is_prose(i) and not _NO_ANSWER.search(passage.sentence(i))
     ]
     return [(n, i) for _, n, i in sorted(found)]
 
 
-def nearness(question: str, vector: Vectors, passage: Passage) -> list[float]:
-    """Of each sentence: its cosine with the question, and the share of the question that it holds.
+@dataclass(frozen=True)
+class _Match:
+    """What of a question a sentence has. Shares are of the question's content words."""
 
-    The headings above a sentence count as if they stood in it.
-    """
+    cosine: float
+    own: float
+    """Share that the sentence holds."""
+    above: float
+    """Share that only the headings above it hold."""
+    before: float
+    """Share that neither holds, but the sentence before."""
+    defines: bool
+    meets: bool
+    """Whether it has the kind of thing that was asked for."""
+
+
+def _matches(question: str, vector: Vectors, passage: Passage) -> list[_Match]:
+    """Of each of a passage's sentences."""
     language = passage.chunk.language
     asked = [
         {analyse.stem(w.folded, x) for x in ("en", language)}
@@ -157,16 +172,53 @@ def nearness(question: str, vector: Vectors, passage: Passage) -> list[float]:
     heading = set(analyse.terms(passage.chunk.section or "", language))
     defined = _defines(question)
     sought = wanted(question)
+    found, before = [], set[str]()
+    for i, cosine in enumerate(passage.vectors @ vector):
+        sentence = passage.sentence(i)
+        held = set(analyse.terms(sentence, language))
+        counts = [0, 0, 0, 0]
+        for stems in asked:
+            places = (held, heading, before)
+            counts[next((n for n, words in enumerate(places) if stems & words), 3)] += 1
+        own, above, earlier, _ = (count / (len(asked) or 1) for count in counts)
+        found.append(
+            _Match(
+                float(cosine), own, above, earlier,
+                bool(defined and defined.match(analyse.fold(sentence))),
+                bool(sought.kinds) and sought.met_by(sentence),
+            )
+        )  # fmt: skip
+        before = held
+    return found
+
+
+def nearness(question: str, vector: Vectors, passage: Passage) -> list[float]:
+    """How near each sentence is, to choose what is read: its cosine with the question, and the share
+    of the question that it and the headings above it hold."""
     wants_code = bool(_WANTS_CODE.search(analyse.fold(question)))
     scores = []
-    for i, cosine in enumerate(passage.vectors @ vector):
-        held = set(analyse.terms(passage.sentence(i), language)) | heading
-        words = sum(bool(stems & held) for stems in asked) / (len(asked) or 1)
+    for i, match in enumerate(_matches(question, vector, passage)):
         apart = 0.0 if wants_code or passage.is_prose(i) else _NOT_PROSE
-        defines = _DEFINES if defined and defined.match(analyse.fold(passage.sentence(i))) else 0.0
-        meets = _MEETS if sought.kinds and sought.met_by(passage.sentence(i)) else 0.0
-        scores.append(float(cosine) + 0.1 * words + defines + meets - apart)
+        more = 0.1 * (match.own + match.above) + _DEFINES * match.defines + _MEETS * match.meets
+        scores.append(match.cosine + more - apart)
     return scores
+
+
+def _likely(question: str, vector: Vectors, passage: Passage, n: int) -> list[float]:
+    """How likely each sentence of the `n`-th passage is the answer, in units of its cosine.
+
+    The weights are those of a conditional logit over labelled questions of twenty blogs
+    (docs/answers.md).
+    """
+    place = _PLACES[n] if n < len(_PLACES) else 0.0
+    return [
+        match.cosine
+        + 0.05 * (match.own + match.above + match.before)
+        + 0.1 * match.defines
+        + _MEETS * match.meets
+        + place
+        for match in _matches(question, vector, passage)
+    ]
 
 
 def _defines(question: str) -> re.Pattern[str] | None:
