@@ -306,6 +306,15 @@ def test_what_cannot_be_turned_is_quoted() -> None:
     assert answer.citations[0].quote == "The girl feared the bees."
 
 
+def test_a_sentence_that_only_announces_is_no_answer() -> None:
+    ways = section(
+        "Salts", "She improved the salts in two ways.", "I improved the salts in two ways."
+    )
+    question = "How did she improve the salts?"
+    checks = VoiceChecker(question, "en", [turned(ways)], WordEncoder(), question, MARIE)
+    assert isinstance(checks.check("I improved the salts in two ways."), Unsupported)
+
+
 def test_an_item_of_a_list_is_quoted_as_such() -> None:
     prizes = section(
         "Prizes", "1. Copley Medal for salts (1890).", "Copley Medal for salts (1890)."

@@ -94,9 +94,17 @@ def test_the_heading_says_what_a_sentence_leaves_out() -> None:
     assert convicted.lacking("She had sold salts without a licence.", "Work", "", "")
 
 
+def test_a_heading_alone_is_not_what_was_asked_for() -> None:
+    cuba = Premise.of("¿Qué hizo en Cuba?", "es")
+    assert cuba.lacking("Sirvió en Lérida.", "Médico en Cuba", "", "") == "cuba"
+    assert cuba.lacking("Dirigió un hospital.", "", "Lo destinaron a Cuba.", "") is None
+
+
 def test_a_neighbour_may_hold_the_verb_when_the_quote_holds_the_rest() -> None:
     burned = Premise.of("When did she burn the letters?", "en")
     assert burned.lacking("The letters went in 1880.", "", "", "She burned them all.") is None
+    told = "She burned them all."
+    assert burned.lacking("Ann saw it in 1880.", "The letters", told, "") is None
     assert burned.lacking("That was in 1880.", "", "", "She burned them all.") == "burn"
 
 

@@ -15,6 +15,9 @@ from rag.types import Card, Chunk, Encoder, Language
 _QUOTED = re.compile(r"\"[^\"]*\"?|“[^”]*”?|«[^»]*»?")
 _ENDED = re.compile(r"(?<=[.?!])\s+(?=[¿\w])")
 _LISTED = re.compile(r"(?:^|\n) *(?:\d+[.)]|[-*•]) +\Z")
+_ANNOUNCES = re.compile(
+    r"\b(?:in (?:two|three|four|several) ways|de (?:dos|tres|cuatro|varias) (?:maneras|formas|modos))\.$"
+)
 _OWN_PRONOUNS = {
     "en": {"m": "he him his himself", "f": "she her hers herself"},
     "es": {"m": "él", "f": "ella"},
@@ -76,6 +79,8 @@ class VoiceChecker(PremiseChecker):
         chunk, quote = self._on_page(support)
         if quote == support.quote and _LISTED.search(chunk.text[: chunk.text.find(quote)]):
             return Unsupported("an item of a list, which nobody says; it may be quoted as such")
+        if _ANNOUNCES.search(support.shown):
+            return Unsupported("only announces what follows")
         return super()._judged(support)
 
     def _on_page(self, support: Support) -> tuple[Chunk, str]:

@@ -38,7 +38,7 @@ _NUMBER = re.compile(
 _COUNTING = re.compile(rf"first|primer[oa]?|{_ORDINAL.pattern}|{_NUMBER.pattern}")
 _BEFORE_COUNTED = 3
 # Endings that a stemmer leaves between a verb and its noun: addition, friendship, treatment.
-_DERIVED = frozenset("it at ship ment er or al anc enc ion ur dor mient cion".split())
+_DERIVED = frozenset("it at ship ment er or al n anc enc ion ur dor mient cion".split())
 _LEAST_BASE = 3
 
 
@@ -106,10 +106,17 @@ class Premise:
         """
         own = _roots_of(quote, self.language)
         head = _roots_of(heading, self.language)
-        near = own | head | _roots_of(f"{before} {after}", self.language)
+        ahead = own | _roots_of(before, self.language)
+        near = ahead | head | _roots_of(after, self.language)
+        things = (*self.owned, *self.rest)
+        said = (*things, self.verb or "")
+        if things and not any(word and _held(word, ahead, self.language) for word in said):
+            return things[0]  # the heading alone is about the question
         if self.verb and not _held(self.verb, own | head, self.language):
+            told_before = _held(self.verb, ahead, self.language)
+            rest = own | head if told_before else own
             elsewhere = self.doer is None and _held(self.verb, near, self.language)
-            if not elsewhere or not all(_held(w, own, self.language) for w in self.rest):
+            if not elsewhere or not all(_held(w, rest, self.language) for w in self.rest):
                 return self.verb
         if self.doer and not _held(self.doer, own | head, self.language):
             return self.doer
