@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -25,6 +25,7 @@ from rag.search.balance import question_means
 from rag.search.battery import Writer, by_page, invitations, make_battery, openers, read_battery
 from rag.search.build import embed_chunks, embed_sentences
 from rag.search.calibrate import calibrate, gate_of
+from rag.search.gate import Gate
 from rag.search.search import Searcher
 from rag.search.stores import open_store
 from rag.search.vectors import FaissIndex, Vectors
@@ -61,6 +62,10 @@ class Plan:
     """Fetch private addresses too that the source only leads to."""
 
 
+Answers = Callable[[Searcher, Gate, str], bool]
+"""Whether a question is answered from a collection."""
+
+
 @dataclass(frozen=True)
 class Built:
     """What a build has to tell at its end."""
@@ -70,12 +75,18 @@ class Built:
 
 
 def build_collection(
-    plan: Plan, settings: Settings, encoder: Encoder, writer: Writer | None, progress: Progress
+    plan: Plan,
+    settings: Settings,
+    encoder: Encoder,
+    writer: Writer | None,
+    progress: Progress,
+    answers: Answers | None = None,
 ) -> Built:
     """Builds and writes a collection; the last good one stays until this one is whole.
 
     `writer` writes the questions that the gate is calibrated with; without it the gate keeps its
-    shipped threshold. Raises FootnoteError when nothing could be indexed or written.
+    shipped threshold. A question that `answers` says isn't answered invites nobody. Raises
+    FootnoteError when nothing could be indexed or written.
     """
     report = Report()
     documents = list(
@@ -122,7 +133,7 @@ def build_collection(
     )
     manifest = _calibrated(
         manifest, chunks, vectors, sentence_vectors, plan, settings, encoder,
-        _remembering(writer, cache) if writer else None, progress,
+        _remembering(writer, cache) if writer else None, progress, None if subject else answers,
     )  # fmt: skip
     if subject:
         manifest = replace(manifest, suggestions=section_openers(documents[0]))
@@ -194,6 +205,7 @@ def _calibrated(
     encoder: Encoder,
     writer: Writer | None,
     progress: Progress,
+    answers: Answers | None,
 ) -> store.Manifest:
     """The manifest with the gate's calibration, and the questions to begin and to go on with."""
     battery = make_battery(chunks, writer, progress) if writer else []
@@ -209,7 +221,11 @@ def _calibrated(
     searcher = Searcher(stored, encoder)
     calibration = calibrate(searcher, battery, settings.passages, plan.let_through, progress)
     manifest = replace(manifest, calibration=calibration.as_json())
-    inviting = invitations(searcher, gate_of(manifest), battery, settings.passages)
+    gate = gate_of(manifest)
+    searcher = Searcher(replace(stored, manifest=manifest), encoder)
+    inviting = invitations(searcher, gate, battery, settings.passages)
+    if answers:
+        inviting = [asked for asked in inviting if answers(searcher, gate, asked.question)]
     suggestions = openers(inviting, manifest.mode)
     return replace(manifest, suggestions=suggestions, questions=by_page(inviting))
 

@@ -8,6 +8,8 @@ import sqlite3
 import time
 from collections.abc import Sequence
 
+from rag.answer.answerer import Answerer
+from rag.answer.collection import Collection
 from rag.build import Built, Plan, build_collection
 from rag.demo import demo_plans
 from rag.ingest.sources import Source, SourceKind
@@ -17,6 +19,8 @@ from rag.llm.engine import load_llm
 from rag.llm.question_writer import QuestionWriter
 from rag.progress import Bars
 from rag.search.analyse import fold
+from rag.search.gate import Gate
+from rag.search.search import Searcher
 from rag.search.stores import open_store
 from rag.settings import Settings
 from rag.types import FootnoteError
@@ -58,12 +62,19 @@ def build(plans: Sequence[Plan], settings: Settings) -> None:
     if not plans:
         return
     encoder = OnnxEncoder(ensure_embedder(settings), settings.threads)
-    writer = QuestionWriter(load_llm(settings))
+    llm = load_llm(settings)
+    writer = QuestionWriter(llm)
+
+    def answers(searcher: Searcher, gate: Gate, question: str) -> bool:
+        name = searcher.stored.manifest.name
+        asked = Answerer({name: Collection(searcher, gate)}, llm, settings).ask(question, name)
+        return asked.outcome == "answered"
+
     for plan in plans:
         started = time.monotonic()
         with Bars(plan.name) as bars:
             try:
-                built = build_collection(plan, settings, encoder, writer.write, bars.show)
+                built = build_collection(plan, settings, encoder, writer.write, bars.show, answers)
             except (OSError, sqlite3.OperationalError) as error:
                 raise FootnoteError(
                     f"Building {plan.name} stopped: {error}. It writes to {settings.pages_dir} and "

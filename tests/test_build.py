@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rag.build import Built, Plan, build_collection
+from rag.build import Answers, Built, Plan, build_collection
 from rag.ingest.sources import Source
 from rag.search import store
 from rag.settings import Settings
@@ -37,7 +37,9 @@ def page(folder: Path, name: str, text: str, language: str = "en") -> None:
     )
 
 
-def build(tmp_path: Path, encoder: WordEncoder, **changes: object) -> Built:
+def build(
+    tmp_path: Path, encoder: WordEncoder, answers: Answers | None = None, **changes: object
+) -> Built:
     settings = Settings(artifacts_dir=tmp_path / "out", pages_dir=tmp_path / "pages")
     plan = Plan("coast", Source("html", str(tmp_path / "site")), **changes)  # type: ignore[arg-type]
     written: list[str] = []
@@ -46,7 +48,9 @@ def build(tmp_path: Path, encoder: WordEncoder, **changes: object) -> Built:
         written.append(passage)
         return f"Who is the keeper of {title}?"
 
-    built = build_collection(plan, settings, encoder, write, lambda what, done, total: None)
+    built = build_collection(
+        plan, settings, encoder, write, lambda what, done, total: None, answers
+    )
     build.written = written  # type: ignore[attr-defined]
     return built
 
@@ -94,6 +98,23 @@ def test_a_second_build_embeds_only_what_is_new(tmp_path: Path, site: Path) -> N
     assert third.embedded
     assert all("Ferry" in text for text in third.embedded)
     assert any("1950" in chunk.text for chunk in load(tmp_path).chunks)
+
+
+def test_a_question_that_is_not_answered_invites_nobody(
+    tmp_path: Path, site: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Three pages are too few for a gate that is sure of any question.
+    monkeypatch.setattr("rag.build.invitations", lambda searcher, gate, battery, k: battery)
+
+    def invited() -> set[str]:
+        manifest = load(tmp_path).manifest
+        after = [q for pages in manifest.questions.values() for qs in pages.values() for q in qs]
+        return {*after, *(q for qs in manifest.suggestions.values() for q in qs[1:])}
+
+    build(tmp_path, WordEncoder())
+    assert "Who is the keeper of Ferry?" in invited()
+    build(tmp_path, WordEncoder(), lambda searcher, gate, question: "Ferry" not in question)
+    assert invited() == {"Who is the keeper of Harbour?", "Who is the keeper of Lighthouse?"}
 
 
 def test_force_embeds_everything_anew(tmp_path: Path, site: Path) -> None:
