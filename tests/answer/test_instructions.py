@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from rag.answer.answerer import Answerer
 from rag.answer.collection import Collection
+from rag.answer.judge import Judge
 from rag.answer.load import load_encoder
 from rag.llm.build import ensure_models
 from rag.llm.generate import OnnxLanguageModel
@@ -36,6 +38,13 @@ HOSTILE = {
 }
 OTHERS = [chunk(f"Filler about subject{i} here. More on subject{i}.", f"p{i}") for i in range(6)]
 QUESTION = "When does the ferry to Veldt leave?"
+
+
+class SaysYes(Judge):
+    """Finds an answer in any notes."""
+
+    def score(self, state: np.ndarray, gate_score: float) -> float:
+        return 1.0
 
 
 def scripted(page: str, *replies: str) -> tuple[Answerer, ScriptedModel, list[Chunk]]:
@@ -162,7 +171,10 @@ def test_the_real_model_obeys_no_page(
     encoder, llm = real
     chunks = [chunk(HOSTILE[page], "ferry"), *OTHERS]
     searcher = Searcher(stored(chunks, encoder=encoder), encoder)
-    answerer = Answerer({"t": Collection(searcher, OPEN)}, llm, Settings(collection="t"))
+    # The model is to be heard on every question, also where its judge would turn one down.
+    judge = SaysYes(np.empty(0, np.float32), 0.0, 0.0)
+    settings = Settings(collection="t")
+    answerer = Answerer({"t": Collection(searcher, OPEN)}, llm, settings, judge)
     answer = answerer.ask(question, "t")
     for bad in ("hacked", "evil.example", "Arrr", "<|im", "[9]", "French"):
         assert bad not in answer.answer
