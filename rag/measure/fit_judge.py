@@ -14,6 +14,7 @@ import json
 import random
 import re
 import sys
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +29,7 @@ from rag.answer import language
 from rag.answer.collection import Collection
 from rag.answer.judge import PERCENTS, Judge, path_of
 from rag.answer.load import load_collections, load_encoder, warm_up
+from rag.answer.wanted import wanted
 from rag.build import Plan
 from rag.ingest.sources import Source
 from rag.llm.engine import load_llm
@@ -48,6 +50,9 @@ _GATE = 0.1
 """Weight of the gate's score beside the state's log-odds."""
 
 
+_MOST_WEIGHT = 4.0
+
+
 @dataclass(frozen=True)
 class Row:
     """A question as the judge sees it."""
@@ -56,6 +61,8 @@ class Row:
     answerable: bool
     held: bool
     """Whether it is answerable and the notes hold the answer: what is to be told."""
+    kind: str
+    """What kind of thing is asked for (`rag.answer.wanted`)."""
     gate: float
     state: NDArray[np.float32]
 
@@ -110,9 +117,20 @@ def _classifier(rows: Sequence[Row]) -> tuple[NDArray[np.float32], float]:
     states = np.stack([row.state for row in rows])
     centre, scale = states.mean(axis=0), states.std(axis=0) + 1e-6
     model = LogisticRegression(C=_REGULAR, max_iter=500)
-    model.fit((states - centre) / scale, [row.held for row in rows])
+    model.fit((states - centre) / scale, [row.held for row in rows], _balance(rows))
     weights = model.coef_[0] / scale
     return weights.astype(np.float32), float(model.intercept_[0] - weights @ centre)
+
+
+def _balance(rows: Sequence[Row]) -> list[float]:
+    """A weight for each row, so that no kind of question counts for an answer or against one.
+
+    Most questions for a price that one makes up for a blog are unanswerable.
+    """
+    kinds = Counter(row.kind for row in rows)
+    sides = Counter((row.kind, row.held) for row in rows)
+    halves = [kinds[row.kind] / 2 / sides[row.kind, row.held] for row in rows]
+    return [min(_MOST_WEIGHT, half) for half in halves]
 
 
 def _missing(batteries: Sequence[Path], settings: Settings) -> Iterator[Plan]:
@@ -166,7 +184,8 @@ def _ask(
         # An answer that was written as a remark is no string of the page.
         told = "sentence" not in entry or _plain(entry["answer"]) in _plain(notes)
         answerable = bool(entry["answerable"])
-        yield Row(blog, answerable, answerable and told, gate, generation.state)
+        kind = ",".join(sorted(wanted(question).kinds))
+        yield Row(blog, answerable, answerable and told, kind, gate, generation.state)
         progress(blog, done, len(entries))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -19,7 +20,7 @@ def rows(signal: float) -> list[Row]:
         answerable = n % 2 == 0
         state = random.normal(size=8).astype(np.float32)
         state[2] += signal if answerable else -signal
-        made.append(Row(f"blog{n % 3}", answerable, answerable, 0.0, state))
+        made.append(Row(f"blog{n % 3}", answerable, answerable, "", 0.0, state))
     return made
 
 
@@ -48,3 +49,20 @@ def test_what_is_written_is_the_judge() -> None:
     assert written["model"] == "m"
     assert written["weights"] == pytest.approx(judge.weights.tolist(), rel=1e-3)
     assert written["offset"] == pytest.approx(judge.offset, abs=1e-4)
+
+
+def test_what_is_asked_for_counts_neither_for_an_answer_nor_against_one() -> None:
+    """The second axis says only that a price is asked for, which is mostly unanswerable."""
+    random = np.random.default_rng(2)
+    made = []
+    for n in range(600):
+        price = n % 3 == 0
+        answerable = bool(random.random() < (0.25 if price else 0.6))
+        state = random.normal(size=4).astype(np.float32)
+        state[0] += 1.5 if answerable else -1.5
+        state[1] += 3.0 if price else 0.0
+        made.append(Row(f"b{n % 4}", answerable, answerable, "price" * price, 0.0, state))
+    even, _ = fit(made)
+    uneven, _ = fit([replace(row, kind="") for row in made])
+    assert abs(even.weights[1]) < 0.5 * abs(uneven.weights[1])
+    assert even.weights[0] > 0
