@@ -45,6 +45,7 @@ def decisions(answerer: Answerer) -> dict[str, Any]:
 def embedded(settings: Settings) -> dict[str, Any]:
     """What the files of the demo blog decide, with the model built in."""
     answerer, _ = load_answerer(replace(settings, llm=None, index=None))
+    answerer.judge = None  # it belongs to the built-in model: a model on a server tells no state
     decided = decisions(answerer)
     assert {passes for passes, *_ in decided.values()} == {True, False}
     return decided
