@@ -62,8 +62,8 @@ class Plan:
     """Fetch private addresses too that the source only leads to."""
 
 
-Answers = Callable[[Searcher, Gate, str], bool]
-"""Whether a question is answered from a collection."""
+Answers = Callable[[Searcher, Gate], Callable[[str], bool]]
+"""Of a collection: whether a question is answered from it."""
 
 
 @dataclass(frozen=True)
@@ -222,10 +222,10 @@ def _calibrated(
     calibration = calibrate(searcher, battery, settings.passages, plan.let_through, progress)
     manifest = replace(manifest, calibration=calibration.as_json())
     gate = gate_of(manifest)
-    searcher = Searcher(replace(stored, manifest=manifest), encoder)
     inviting = invitations(searcher, gate, battery, settings.passages)
-    if answers:
-        inviting = [asked for asked in inviting if answers(searcher, gate, asked.question)]
+    if answers and inviting:
+        answered = answers(searcher, gate)
+        inviting = [asked for asked in inviting if answered(asked.question)]
     suggestions = openers(inviting, manifest.mode)
     return replace(manifest, suggestions=suggestions, questions=by_page(inviting))
 

@@ -6,7 +6,7 @@ import argparse
 import re
 import sqlite3
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from rag.answer.answerer import Answerer
 from rag.answer.collection import Collection
@@ -65,10 +65,10 @@ def build(plans: Sequence[Plan], settings: Settings) -> None:
     llm = load_llm(settings)
     writer = QuestionWriter(llm)
 
-    def answers(searcher: Searcher, gate: Gate, question: str) -> bool:
+    def answers(searcher: Searcher, gate: Gate) -> Callable[[str], bool]:
         name = searcher.stored.manifest.name
-        asked = Answerer({name: Collection(searcher, gate)}, llm, settings).ask(question, name)
-        return asked.outcome == "answered"
+        answerer = Answerer({name: Collection(searcher, gate)}, llm, settings)
+        return lambda question: answerer.ask(question, name).outcome == "answered"
 
     for plan in plans:
         started = time.monotonic()

@@ -113,7 +113,7 @@ def test_a_question_that_is_not_answered_invites_nobody(
 
     build(tmp_path, WordEncoder())
     assert "Who is the keeper of Ferry?" in invited()
-    build(tmp_path, WordEncoder(), lambda searcher, gate, question: "Ferry" not in question)
+    build(tmp_path, WordEncoder(), lambda searcher, gate: lambda question: "Ferry" not in question)
     assert invited() == {"Who is the keeper of Harbour?", "Who is the keeper of Lighthouse?"}
 
 
