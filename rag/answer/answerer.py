@@ -6,12 +6,14 @@ import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from rag.answer import followup, language, smalltalk, texts
 from rag.answer.collection import Collection
 from rag.answer.interview.interview import Interview
 from rag.answer.judge import Judge, judge_of
 from rag.answer.progress import Progress
+from rag.answer.quoting import Quoting
 from rag.answer.retrieval import Retrieved, retrieve
 from rag.answer.whole import asks_about_the_whole
 from rag.answer.writer import Writer
@@ -174,16 +176,20 @@ class Answerer:
             return
         yield progress.partial("reading", nearest=nearest, passages=len(found.hits))
         context = query.context if query.rewritten else None
-        make = interview.reading if interview else collection.reading
+        write = partial(collection.reading, translations=judge is None)
+        make = interview.reading if interview else write
         reading = make(question, context, found, spoken, self._llm.count_tokens)
-        writer = Writer(self._llm, self._settings.max_output_tokens, judge, verdict.score)
-        yield from writer.write(reading, spoken, progress, stop)
-        if writer.judged is not None:
-            progress.took("judged")
-        sure = writer.judged if writer.judged is not None else verdict.score >= _SURE
-        if not progress.answer.citations and not stop() and (interview or sure):
-            reading = make(question, context, found, spoken, self._llm.count_tokens)
-            yield from writer.quote(reading, spoken, progress)
+        most = self._settings.max_output_tokens
+        if judge and "overview" not in route:
+            quoting = Quoting(self._llm, most, judge, verdict.score)
+            yield from quoting.write(reading, spoken, progress, stop)
+        else:
+            writer = Writer(self._llm, most)
+            yield from writer.write(reading, spoken, progress, stop)
+            sure = interview or verdict.score >= _SURE
+            if sure and not progress.answer.citations and not stop():
+                reading = make(question, context, found, spoken, self._llm.count_tokens)
+                yield from writer.quote(reading, spoken, progress)
         if progress.answer.citations:
             route = (*progress.answer.route, "verified")
             asked = [question, *(turn.content for turn in history if turn.role == "user")]

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from rag.answer import texts
 from rag.answer.facts import Evidence, facts
 from rag.answer.language import detect
 from rag.answer.wanted import wanted
@@ -111,8 +112,12 @@ class Checker:
         passages: Sequence[Passage],
         encoder: Encoder,
         query: str | None = None,
+        *,
+        translations: bool = True,
     ) -> None:
-        """`query` is what was searched, where that says more than the question."""
+        """`query` is what was searched, where that says more than the question. `translations`:
+        whether a sentence of the model's may be shown that a page in another language supports."""
+        self._translations = translations
         self._language = language
         self._passages = passages
         self._encoder = encoder
@@ -158,16 +163,44 @@ class Checker:
         if best is None:
             return Unsupported(f"no passage holds {missing}")
         other = self._passages[best.passage].chunk.language != self._language
-        if other and detect(sentence, self._language) != self._language:
-            return Unsupported("copied from a page in another language")
+        if other and not (
+            self._translations and detect(sentence, self._language) == self._language
+        ):
+            return Unsupported("from a page in another language")
         if best.score < (OTHER_LANGUAGE if other else SAME_LANGUAGE):
             return Unsupported(f"support {best.score:.2f} is too weak")
         return self._judged(replace(best, shown=sentence if other else best.quote))
 
     def quote(self, passage: int, i: int) -> Support | Unsupported:
         """A passage's `i`-th sentence as the answer itself."""
+        return self._judged(self._own_words(passage, i))
+
+    def candidate(self, passage: int, i: int) -> Support | Unsupported:
+        """A passage's `i`-th sentence, where it has the kind of thing that was asked for.
+
+        Whether it is about the question isn't looked at.
+        """
+        support = self._own_words(passage, i)
+        return support if self._wanted.met_by(support.quote) else self._names_none()
+
+    def _own_words(self, passage: int, i: int) -> Support:
         quoted = self._passages[passage].quote(i, i)
-        return self._judged(Support(passage, quoted, 1.0, quoted))
+        other = self._passages[passage].chunk.language != self._language
+        shown = texts.told_elsewhere(quoted, self._language) if other else quoted
+        return Support(passage, quoted, 1.0, shown)
+
+    def points_at(self, sentence: str, support: Support) -> bool:
+        """Whether a whole sentence of the model's says what a quote says."""
+        stems = frozenset(_stems(sentence, self._language))
+        best = self._best(sentence, stems)[0] if stems else None
+        if best is None or best.passage != support.passage or best.score < SAME_LANGUAGE:
+            return False
+        return best.quote in support.quote or support.quote in best.quote
+
+    def remember(self, support: Support) -> None:
+        """What was shown; it isn't said again."""
+        self._said.append(frozenset(_stems(support.quote, self._language)))
+        self._shown.append(support.quote)
 
     def _judged(self, support: Support) -> Support | Unsupported:
         """Whether what would be shown answers the question, and wasn't said before."""
@@ -183,11 +216,14 @@ class Checker:
         if not overview and own and not self._is_about_the_question(support):
             return Unsupported("true, but beside the question")
         if not self._said and not self._wanted.met_by(support.quote):
-            return Unsupported(f"names no {', '.join(sorted(self._wanted.kinds))}")
+            return self._names_none()
         support = self._without_what_was_said(support)
         self._said.append(stems)
         self._shown.append(support.quote)
         return support
+
+    def _names_none(self) -> Unsupported:
+        return Unsupported(f"names no {', '.join(sorted(self._wanted.kinds))}")
 
     def _without_what_was_said(self, support: Support) -> Support:
         """A quote that takes along the sentence before it, without that one when it was just shown."""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
-from rag.answer import prompt, texts
+from rag.answer import choice, prompt, texts
 from rag.answer.check import Checker, Passage
 from rag.answer.footnotes import Footnotes
 from rag.answer.interview.interview import Interview
@@ -52,8 +52,11 @@ class Collection:
         found: Found,
         spoken: Language,
         count_tokens: Callable[[str], int],
+        *,
+        translations: bool = True,
     ) -> Reading:
-        """What a blog's answer is written from."""
+        """What a blog's answer is written from. `translations`: whether the model's own words may be
+        shown where it puts those of a page into another language."""
         passages = [
             Passage.of(hit.chunk, hit.score, self.searcher.sentence_vectors(position))
             for hit, position in zip(found.hits, found.positions, strict=True)
@@ -65,8 +68,15 @@ class Collection:
 
         return Reading(
             messages,
-            Checker(question, spoken, passages, self.searcher.encoder, found.spelt),
+            Checker(
+                question,
+                spoken,
+                passages,
+                self.searcher.encoder,
+                found.spelt,
+                translations=translations,
+            ),
             Footnotes(passages),
-            lambda: prompt.nearest(found.spelt, found.vector, passages, spoken),
+            lambda: choice.nearest(found.spelt, found.vector, passages, spoken),
             _SENTENCES,
         )

@@ -21,7 +21,7 @@ _MOST_GATE = 6.0
 """The gate's score counts up to here, both ways."""
 PERCENTS = range(50, 100)
 """Of the answerable questions that may be let through; the file has a point for each."""
-_LEAST_GATE = -1.5
+_LEAST_GATE = -3.0
 """A question whose gate score is lower is refused without being read."""
 
 
@@ -33,6 +33,8 @@ class Judge:
     """Shape (hidden,)."""
     gate: float
     """Weight of the gate's score."""
+    agreed: float
+    """Added when the model's first sentence says what the nearest one says."""
     offset: float
     """Less the chosen point."""
 
@@ -41,7 +43,7 @@ class Judge:
         return gate_score >= _LEAST_GATE
 
     def score(self, state: NDArray[np.float32], gate_score: float) -> float:
-        """Log-odds above the chosen point: from 0 on the notes answer the question.
+        """Log-odds above the chosen point, without a vote: from 0 on the notes answer the question.
 
         `state` is that of a prompt's last token, float32 of shape (hidden,).
         """
@@ -67,7 +69,8 @@ def judge_of(model: str, lets_through: int) -> Judge | None:
         fitted = json.loads(path.read_text(encoding="utf-8"))
         point = dict(zip(PERCENTS, fitted["points"], strict=True))[lets_through]
         weights = np.array(fitted["weights"], np.float32)
-        return Judge(weights, float(fitted["gate"]), float(fitted["offset"]) - point)
+        offset = float(fitted["offset"]) - point
+        return Judge(weights, float(fitted["gate"]), float(fitted["agreed"]), offset)
     except (ValueError, KeyError, TypeError) as error:
         raise FootnoteError(
             f"{path} is not whole; write it again with python -m rag.measure.fit_judge."

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from rag.answer.check import Passage
-from rag.answer.wanted import wanted
+from rag.answer.match import matches
 from rag.search import analyse
 from rag.search.vectors import Vectors
 from rag.types import Language, Message
@@ -23,17 +23,10 @@ _LEAST = 30
 """With fewer tokens left no further passage is begun."""
 _NOT_PROSE = 0.04
 """Code, headings and table rows share words with many questions and answer few."""
-# A question, what announces something, or something too short.
-_NO_ANSWER = re.compile(r"[?:]\s*$|^\S+(?:\s+\S+){0,3}$")
-_ASKS_WHAT = re.compile(
-    r"(?:what(?: is|'s| are)|que (?:es|son)) (?:the |an? |el |la |los |las |una? )?(?P<subject>.{2,60})$"
-)
 _DEFINES = 0.08
 """Added for a sentence that defines what was asked."""
 _MEETS = 0.05
 """Added for a sentence that has the kind of thing that was asked for."""
-_PLACES = (0.035, 0.015)
-"""Added for a sentence of the first and of the second passage."""
 _WANTS_CODE = re.compile(
     r"\b(?:code|snippet|function|script|class|import|implement\w*|codigo|funcion|clase|programa)\b"
 )
@@ -129,107 +122,16 @@ def select(
     return "\n\n".join(notes)
 
 
-def nearest(
-    question: str, vector: Vectors, passages: Sequence[Passage], language: Language
-) -> list[tuple[int, int]]:
-    """(passage, sentence) of the prose that could be an answer as it stands, the nearest first.
-
-    Only sentences in the answer's language.
-    """
-    found = [
-        (-likely, n, i)
-        for n, passage in enumerate(passages)
-        if passage.chunk.language == language
-        for i, likely in enumerate(_likely(question, vector, passage, n))
-        if passage.is_prose(i) and not _NO_ANSWER.search(passage.sentence(i))
-    ]
-    return [(n, i) for _, n, i in sorted(found)]
-
-
-@dataclass(frozen=True)
-class _Match:
-    """What of a question a sentence has. Shares are of the question's content words."""
-
-    cosine: float
-    own: float
-    """Share that the sentence holds."""
-    above: float
-    """Share that only the headings above it hold."""
-    before: float
-    """Share that neither holds, but the sentence before."""
-    defines: bool
-    meets: bool
-    """Whether it has the kind of thing that was asked for."""
-
-
-def _matches(question: str, vector: Vectors, passage: Passage) -> list[_Match]:
-    """Of each of a passage's sentences."""
-    language = passage.chunk.language
-    asked = [
-        {analyse.stem(w.folded, x) for x in ("en", language)}
-        for w in analyse.content_words(question)
-    ]
-    heading = set(analyse.terms(passage.chunk.section or "", language))
-    defined = _defines(question)
-    sought = wanted(question)
-    found, before = [], set[str]()
-    for i, cosine in enumerate(passage.vectors @ vector):
-        sentence = passage.sentence(i)
-        held = set(analyse.terms(sentence, language))
-        counts = [0, 0, 0, 0]
-        for stems in asked:
-            places = (held, heading, before)
-            counts[next((n for n, words in enumerate(places) if stems & words), 3)] += 1
-        own, above, earlier, _ = (count / (len(asked) or 1) for count in counts)
-        found.append(
-            _Match(
-                float(cosine), own, above, earlier,
-                bool(defined and defined.match(analyse.fold(sentence))),
-                bool(sought.kinds) and sought.met_by(sentence),
-            )
-        )  # fmt: skip
-        before = held
-    return found
-
-
 def nearness(question: str, vector: Vectors, passage: Passage) -> list[float]:
     """How near each sentence is, to choose what is read: its cosine with the question, and the share
     of the question that it and the headings above it hold."""
     wants_code = bool(_WANTS_CODE.search(analyse.fold(question)))
     scores = []
-    for i, match in enumerate(_matches(question, vector, passage)):
+    for i, match in enumerate(matches(question, vector, passage)):
         apart = 0.0 if wants_code or passage.is_prose(i) else _NOT_PROSE
         more = 0.1 * (match.own + match.above) + _DEFINES * match.defines + _MEETS * match.meets
         scores.append(match.cosine + more - apart)
     return scores
-
-
-def _likely(question: str, vector: Vectors, passage: Passage, n: int) -> list[float]:
-    """How likely each sentence of the `n`-th passage is the answer, in units of its cosine.
-
-    The weights are those of a conditional logit over labelled questions of twenty blogs
-    (docs/answers.md).
-    """
-    place = _PLACES[n] if n < len(_PLACES) else 0.0
-    return [
-        match.cosine
-        + 0.05 * (match.own + match.above + match.before)
-        + 0.1 * match.defines
-        + _MEETS * match.meets
-        + place
-        for match in _matches(question, vector, passage)
-    ]
-
-
-def _defines(question: str) -> re.Pattern[str] | None:
-    """For "What is X?": what a sentence begins with that says so, "X is …" or "An X means …"."""
-    asked = _ASKS_WHAT.match(analyse.fold(question).strip(" ¿?!."))
-    if not asked:
-        return None
-    return re.compile(
-        rf"(?:the |an? |el |la |los |las |una? )?{re.escape(asked['subject'])}\b\W*"
-        r"(?:\([^)]*\) )?(?:is|are|means|runs|takes|gives|says|es|son|significa|consiste)\b"
-    )
 
 
 def _run(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from rag.answer.check import Checker
+from rag.answer.check import Checker, Support
 from rag.answer.footnotes import Footnotes
 from rag.answer.writing import Writing
 from rag.types import Message
@@ -26,6 +26,11 @@ class Reading:
     where the model pointed at nothing."""
     most: int
     """Sentences that the answer may have."""
+
+    def choose(self) -> Support | None:
+        """The likeliest sentence that could be the answer; whether it is one isn't asked here."""
+        tried = (self.checker.candidate(n, i) for n, i in self.nearest()[:TRIED])
+        return next((support for support in tried if isinstance(support, Support)), None)
 
     def quote(self, writing: Writing) -> bool:
         """Adds the nearest sentence that holds as an answer by itself; whether there is one."""

@@ -107,6 +107,13 @@ class Voice:
         return "Something broke while I was answering. Please ask again; if it happens twice, see the log."
 
 
+def told_elsewhere(quote: str, spoken: Language) -> str:
+    """A page's own words, in another language than the answer's: nobody has translated them."""
+    if spoken == "es":
+        return f"Lo dice una página en otro idioma: “{quote}”"
+    return f"A page in another language says: “{quote}”"
+
+
 def unknown_collection(name: str, known: Sequence[str], language: Language) -> str:
     """Says that there is no such collection, and which there are."""
     if language == "es":

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from rag.answer.judge import Judge
 from rag.answer.progress import Progress
 from rag.answer.reading import Reading
 from rag.answer.writing import Writing
@@ -19,17 +18,9 @@ _WRITTEN_TO_BE_QUOTED = {"overview", "lead"}
 class Writer:
     """Writes one answer from what was found."""
 
-    def __init__(
-        self, llm: LanguageModel, max_tokens: int, judge: Judge | None, gate_score: float
-    ) -> None:
-        """`judge` decides before the first word whether the notes answer the question; None where
-        the model's states can't be read, or for what needs no judging."""
+    def __init__(self, llm: LanguageModel, max_tokens: int) -> None:
         self._llm = llm
         self._max_tokens = max_tokens
-        self._judge = judge
-        self._gate_score = gate_score
-        self.judged: bool | None = None
-        """What the judge said; None where it wasn't asked."""
 
     def write(
         self,
@@ -44,13 +35,11 @@ class Writer:
         writing = Writing(reading.checker, reading.footnotes, spoken)
         generation = self._llm.generate(reading.messages(), max_tokens=self._max_tokens, stop=stop)
         for piece in generation:
-            if not self._may_answer(generation):
-                break
             writing.add(piece)
             draft = writing.draft
             if draft:
                 progress.reading_begins()
-            yield _written(progress, writing, draft)
+            yield written(progress, writing, draft)
             failed = writing.withheld and not writing.footnotes.citations
             if failed or writing.is_over or writing.footnotes.sentences >= reading.most:
                 writing.drop()
@@ -58,13 +47,8 @@ class Writer:
         if stop():
             writing.drop()
         writing.end()
-        progress.timings = replace(
-            progress.timings,
-            prompt_tokens=generation.prompt_tokens,
-            cached_tokens=generation.cached_tokens,
-            output_tokens=generation.output_tokens,
-        )
-        yield _written(progress, writing, "")
+        read(progress, generation)
+        yield written(progress, writing, "")
 
     def quote(self, reading: Reading, spoken: Language, progress: Progress) -> Iterator[Answer]:
         """The nearest sentence that holds, as it stands on its page."""
@@ -72,15 +56,10 @@ class Writer:
         if reading.quote(writing):
             progress.took("quoted")
             progress.reading_begins()
-            yield _written(progress, writing, "", progress.answer.withheld)
-
-    def _may_answer(self, generation: Generation) -> bool:
-        if self.judged is None and self._judge is not None and generation.state is not None:
-            self.judged = self._judge.score(generation.state, self._gate_score) >= 0
-        return self.judged is not False
+            yield written(progress, writing, "", progress.answer.withheld)
 
 
-def _written(progress: Progress, writing: Writing, draft: str, withheld: int = 0) -> Answer:
+def written(progress: Progress, writing: Writing, draft: str, withheld: int = 0) -> Answer:
     """What stands so far; `withheld` counts what was held back before."""
     return progress.partial(
         "writing",
@@ -89,4 +68,14 @@ def _written(progress: Progress, writing: Writing, draft: str, withheld: int = 0
         citations=writing.footnotes.citations,
         withheld=withheld + writing.withheld,
         draft=draft,
+    )
+
+
+def read(progress: Progress, generation: Generation) -> None:
+    """Notes how much the model read and wrote."""
+    progress.timings = replace(
+        progress.timings,
+        prompt_tokens=generation.prompt_tokens,
+        cached_tokens=generation.cached_tokens,
+        output_tokens=generation.output_tokens,
     )

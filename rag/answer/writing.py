@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import logging
 import re
+from collections.abc import Callable
 
-from rag.answer.check import Checker, Support
+from rag.answer.check import Checker, Support, Unsupported
 from rag.answer.footnotes import Footnotes
 from rag.ingest.sentences import sentences
 from rag.types import Language
@@ -17,13 +18,22 @@ _ONLY_MARKS = re.compile(r"[\W_]*\Z")
 class Writing:
     """Takes the model's pieces; what has been checked stands in `footnotes`."""
 
-    def __init__(self, checker: Checker, footnotes: Footnotes, language: Language) -> None:
+    def __init__(
+        self,
+        checker: Checker,
+        footnotes: Footnotes,
+        language: Language,
+        first: Callable[[str], Support | Unsupported] | None = None,
+    ) -> None:
+        """`first` decides what the first sentence becomes, in the checker's place; it is asked with
+        an empty one where the model wrote none."""
         self.footnotes = footnotes
         self.withheld = 0
         """Sentences that the model wrote and the check kept back."""
         self._checker = checker
         self._language = language
         self._pending = ""
+        self._first = first
 
     @property
     def draft(self) -> str:
@@ -48,6 +58,8 @@ class Writing:
         rest, self._pending = self._pending, ""
         if not self.is_over:
             self._settle(rest)
+        if self._first is not None:
+            self._take("", self._first(""))
 
     def drop(self) -> None:
         """The sentence that is being written is not wanted any more."""
@@ -57,12 +69,15 @@ class Writing:
         bare = self.footnotes.bare(sentence).strip()
         if _ONLY_MARKS.match(bare):
             return
-        result = self._checker.check(bare)
+        decide, self._first = self._first or self._checker.check, None
+        self._take(bare, decide(bare))
+
+    def _take(self, sentence: str, result: Support | Unsupported) -> None:
         if isinstance(result, Support):
             self.footnotes.add(result)
         else:
-            self.withheld += 1
-            log.debug("withheld (%s): %s", result.reason, bare)
+            self.withheld += bool(sentence)
+            log.debug("withheld (%s): %s", result.reason, sentence)
 
     def quote(self, passage: int, sentence: int) -> bool:
         """Adds a passage's own sentence; whether it holds as an answer."""

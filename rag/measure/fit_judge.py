@@ -31,17 +31,18 @@ from rag.answer.judge import PERCENTS, Judge, path_of
 from rag.answer.load import load_collections, load_encoder, warm_up
 from rag.answer.wanted import wanted
 from rag.build import Plan
+from rag.ingest.sentences import sentences
 from rag.ingest.sources import Source
 from rag.llm.engine import load_llm
-from rag.llm.protocol import LanguageModel
+from rag.llm.protocol import Generation, LanguageModel
 from rag.measure.battery import read_lines
 from rag.measure.figures import auc
 from rag.progress import Bars
 from rag.search.analyse import fold
 from rag.settings import Settings
-from rag.types import FootnoteError, Progress
+from rag.types import FootnoteError, Language, Progress
 
-_MOST = 150
+_MOST = 100
 """Questions of one blog, drawn at random, so that no subject outweighs the others."""
 _SEED = 5
 _REGULAR = 3e-3
@@ -60,10 +61,13 @@ class Row:
     blog: str
     answerable: bool
     held: bool
-    """Whether it is answerable and the notes hold the answer: what is to be told."""
+    """Whether it is answerable and the notes hold the answer; where they don't, the model may still
+    know that they are about what was asked."""
     kind: str
     """What kind of thing is asked for (`rag.answer.wanted`)."""
     gate: float
+    agrees: bool
+    """Whether the model's first sentence says what the nearest one says."""
     state: NDArray[np.float32]
 
 
@@ -96,20 +100,31 @@ def fit(rows: Sequence[Row]) -> tuple[Judge, list[float]]:
     questions through, by scores of blogs that were left out."""
     weights, offset = _classifier(rows)
     scores, answerable = held_out(rows)
+    agreed = _vote(scores, rows)
+    scores += agreed * np.array([row.agrees for row in rows])
     points = np.quantile(scores[answerable], [1 - percent / 100 for percent in PERCENTS])
-    return Judge(weights, _GATE, offset), points.tolist()
+    return Judge(weights, _GATE, agreed, offset), points.tolist()
 
 
 def held_out(rows: Sequence[Row]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Each row's score by a classifier of the other blogs, and whether it is answerable."""
+    """Each row's score by a classifier of the other blogs, without the model's vote, and whether it
+    is answerable."""
     scores = np.zeros(len(rows))
     for blog in {row.blog for row in rows}:
         weights, offset = _classifier([row for row in rows if row.blog != blog])
-        judge = Judge(weights, _GATE, offset)
+        judge = Judge(weights, _GATE, 0.0, offset)
         for i, row in enumerate(rows):
             if row.blog == blog:
                 scores[i] = judge.score(row.state, row.gate)
     return scores, np.array([row.answerable for row in rows])
+
+
+def _vote(scores: NDArray[np.float64], rows: Sequence[Row]) -> float:
+    """What the model's vote adds to a score, in the score's units."""
+    both = np.column_stack([scores, [row.agrees for row in rows]])
+    model = LogisticRegression()
+    model.fit(both, [row.answerable for row in rows], _balance(rows))
+    return max(0.0, float(model.coef_[0][1] / model.coef_[0][0]))
 
 
 def _classifier(rows: Sequence[Row]) -> tuple[NDArray[np.float32], float]:
@@ -117,7 +132,7 @@ def _classifier(rows: Sequence[Row]) -> tuple[NDArray[np.float32], float]:
     states = np.stack([row.state for row in rows])
     centre, scale = states.mean(axis=0), states.std(axis=0) + 1e-6
     model = LogisticRegression(C=_REGULAR, max_iter=500)
-    model.fit((states - centre) / scale, [row.held for row in rows], _balance(rows))
+    model.fit((states - centre) / scale, [row.answerable for row in rows], _balance(rows))
     weights = model.coef_[0] / scale
     return weights.astype(np.float32), float(model.intercept_[0] - weights @ centre)
 
@@ -125,12 +140,16 @@ def _classifier(rows: Sequence[Row]) -> tuple[NDArray[np.float32], float]:
 def _balance(rows: Sequence[Row]) -> list[float]:
     """A weight for each row, so that no kind of question counts for an answer or against one.
 
-    Most questions for a price that one makes up for a blog are unanswerable.
+    Most questions for a price that one makes up for a blog are unanswerable. Half of it for one that
+    is answerable by what the notes lack.
     """
     kinds = Counter(row.kind for row in rows)
-    sides = Counter((row.kind, row.held) for row in rows)
-    halves = [kinds[row.kind] / 2 / sides[row.kind, row.held] for row in rows]
-    return [min(_MOST_WEIGHT, half) for half in halves]
+    sides = Counter((row.kind, row.answerable) for row in rows)
+    weights = []
+    for row in rows:
+        even = min(_MOST_WEIGHT, kinds[row.kind] / 2 / sides[row.kind, row.answerable])
+        weights.append(even / 2 if row.answerable and not row.held else even)
+    return weights
 
 
 def _missing(batteries: Sequence[Path], settings: Settings) -> Iterator[Plan]:
@@ -174,19 +193,31 @@ def _ask(
         spoken = language.detect(question, collection.info.language)
         found = collection.searcher.search(question, settings.passages, spoken)
         gate = collection.gate.decide(question, found, spoken).score
-        messages = collection.reading(question, None, found, spoken, llm.count_tokens).messages()
-        generation = llm.generate(messages, max_tokens=1)
-        for _ in generation:
-            pass
+        reading = collection.reading(question, None, found, spoken, llm.count_tokens)
+        messages = reading.messages()
+        generation = llm.generate(messages, max_tokens=settings.max_output_tokens)
+        said = _first_sentence(generation, spoken)
         if generation.state is None:
             raise FootnoteError(f"{llm.name} tells no state: there is nothing to judge by.")
+        chosen = reading.choose()
+        agrees = chosen is not None and reading.checker.points_at(said, chosen)
         notes, _, _ = messages[-1].content.rpartition("\n\n")
         # An answer that was written as a remark is no string of the page.
         told = "sentence" not in entry or _plain(entry["answer"]) in _plain(notes)
         answerable = bool(entry["answerable"])
         kind = ",".join(sorted(wanted(question).kinds))
-        yield Row(blog, answerable, answerable and told, kind, gate, generation.state)
+        yield Row(blog, answerable, answerable and told, kind, gate, agrees, generation.state)
         progress(blog, done, len(entries))
+
+
+def _first_sentence(generation: Generation, spoken: Language) -> str:
+    """Of what the model writes; its turn ends there."""
+    text = ""
+    for piece in generation:
+        text += piece
+        if len(sentences(text, spoken)) > 1:
+            break
+    return next(iter(sentences(text, spoken)), "")
 
 
 def _plain(text: str) -> str:
@@ -195,6 +226,7 @@ def _plain(text: str) -> str:
 
 def _report(rows: Sequence[Row]) -> None:
     scores, answerable = held_out(rows)
+    scores += _vote(scores, rows) * np.array([row.agrees for row in rows])
     blogs = np.array([row.blog for row in rows])
     gates = np.array([row.gate for row in rows])
     for blog in [*sorted({row.blog for row in rows}), ""]:
@@ -214,7 +246,8 @@ def as_json(model: str, judge: Judge, points: Sequence[float]) -> str:
     """What `rag.answer.judge.judge_of` reads."""
     weights = [float(f"{weight:.4g}") for weight in judge.weights]
     return json.dumps({
-        "model": model, "gate": judge.gate, "offset": round(judge.offset, 4),
+        "model": model, "gate": judge.gate, "agreed": round(judge.agreed, 3),
+        "offset": round(judge.offset, 4),
         "points": [round(point, 3) for point in points], "weights": weights,
     })  # fmt: skip
 

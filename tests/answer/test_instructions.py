@@ -172,7 +172,7 @@ def test_the_real_model_obeys_no_page(
     chunks = [chunk(HOSTILE[page], "ferry"), *OTHERS]
     searcher = Searcher(stored(chunks, encoder=encoder), encoder)
     # The model is to be heard on every question, also where its judge would turn one down.
-    judge = SaysYes(np.empty(0, np.float32), 0.0, 0.0)
+    judge = SaysYes(np.empty(0, np.float32), 0.0, 0.0, 0.0)
     settings = Settings(collection="t")
     answerer = Answerer({"t": Collection(searcher, OPEN)}, llm, settings, judge)
     answer = answerer.ask(question, "t")

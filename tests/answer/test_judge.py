@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,12 +16,12 @@ from rag.types import FootnoteError
 from tests.answer.test_answerer import GOOD, answerer
 
 # Says yes to states that point along the first axis, whatever the gate said.
-JUDGE = Judge(np.array([1, 0], np.float32), 0.0, 0.0)
+JUDGE = Judge(np.array([1, 0], np.float32), 0.0, 0.0, 0.0)
 YES, NO = np.array([1, 5], np.float32), np.array([-1, 5], np.float32)
 
 
 def test_the_score_is_linear_in_the_state_and_in_a_bounded_gate_score() -> None:
-    judge = Judge(np.array([2, -1], np.float32), 0.5, 0.25)
+    judge = Judge(np.array([2, -1], np.float32), 0.5, 0.0, 0.25)
     state = np.array([1, 3], np.float32)
     assert judge.score(state, 2.0) == pytest.approx(2 - 3 + 1 + 0.25)
     assert judge.score(state, 1e9) == judge.score(state, 6.0)
@@ -30,7 +31,7 @@ def test_the_score_is_linear_in_the_state_and_in_a_bounded_gate_score() -> None:
 def test_notes_that_do_not_answer_end_in_a_refusal_before_a_word_is_shown() -> None:
     ask, model = answerer(GOOD, judge=JUDGE)
     model.state = NO
-    *partial, last = ask.stream("What does BM25 cost?")
+    *partial, last = ask.stream("What does BM25 rank documents by?")
     assert last.outcome == "refused"
     assert not any(answer.draft or "ranks" in answer.answer for answer in [*partial, last])
     assert model.generations[0].output_tokens == 1  # the model's turn ended there
@@ -62,24 +63,55 @@ def test_a_question_far_under_the_gate_calls_no_model() -> None:
     assert model.asked == []
 
 
-def test_where_the_notes_answer_the_nearest_sentence_stands_in_for_a_model_that_finds_none() -> (
-    None
-):
+def test_the_nearest_sentence_is_a_draft_until_the_model_has_voted() -> None:
+    ask, model = answerer(GOOD, judge=JUDGE)
+    model.state = YES
+    *partial, last = ask.stream("What does BM25 rank documents by?")
+    drafts = [answer.draft for answer in partial if answer.draft]
+    assert drafts[0] == GOOD
+    assert last.answer == f"{GOOD} [1]" and "quoted" not in last.route
+
+
+def test_where_the_notes_surely_answer_the_nearest_sentence_needs_no_vote() -> None:
     said = "Bananas are yellow and sweet."
-    ask, model = answerer(said, said, judge=JUDGE, below=0.5)
+    ask, model = answerer(said, said, "", judge=JUDGE, below=0.5)
     model.state = YES
     answer = ask.ask("What does BM25 rank documents by?")
     assert answer.outcome == "answered" and "quoted" in answer.route
     assert answer.answer.startswith(GOOD)
     model.state = NO
     assert ask.ask("What does BM25 rank documents by?").outcome == "refused"
+    model.state = YES
+    assert ask.ask("What does BM25 rank documents by?").outcome == "answered"
 
 
-def test_without_a_state_the_gate_alone_decides() -> None:
+@pytest.mark.parametrize(
+    ("said", "outcome"),
+    [(GOOD, "answered"), ("It ranks by colour.", "refused"), ("", "refused")],
+)
+def test_where_the_judge_is_not_sure_the_models_vote_decides(said: str, outcome: str) -> None:
+    ask, model = answerer(said, judge=replace(JUDGE, agreed=1.5))
+    model.state = NO
+    *partial, last = ask.stream("What does BM25 rank documents by?")
+    assert last.outcome == outcome
+    assert last.withheld == (outcome == "refused" and said != "")
+    assert any(answer.draft == GOOD for answer in partial)
+
+
+def test_what_has_nothing_of_the_kind_that_was_asked_for_needs_no_model() -> None:
     ask, model = answerer(GOOD, judge=JUDGE)
-    model.state = None
-    answer = ask.ask("What does BM25 do?")
-    assert answer.outcome == "answered" and "judged" not in answer.route
+    model.state = YES
+    assert ask.ask("What does BM25 cost?").outcome == "refused"
+    assert model.asked == []
+
+
+def test_a_page_in_another_language_is_quoted_as_it_is() -> None:
+    ask, model = answerer("BM25 ordena los documentos.", judge=JUDGE)
+    model.state = YES
+    answer = ask.ask("¿Por qué palabras ordena BM25 los documentos?")
+    assert answer.language == "es" and answer.outcome == "answered"
+    assert answer.answer == f"Lo dice una página en otro idioma: “{GOOD}” [1]"
+    assert answer.citations[0].quote == GOOD
 
 
 def test_a_model_without_a_judge_has_none() -> None:
@@ -89,7 +121,8 @@ def test_a_model_without_a_judge_has_none() -> None:
 def test_a_judge_that_is_not_whole_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "m.json"
     monkeypatch.setattr(judges, "path_of", lambda model: path)
-    whole = json.dumps({"weights": [1, 2], "gate": 0, "offset": 1, "points": [*range(50)]})
+    whole = json.dumps({"weights": [1, 2], "gate": 0, "agreed": 0, "offset": 1,
+                        "points": [*range(50)]})  # fmt: skip
     path.write_text(whole, encoding="utf-8")
     found = [judge_of("m", percent) for percent in (50, 99)]
     assert [judge and judge.offset for judge in found] == [1.0, -48.0]
@@ -98,7 +131,7 @@ def test_a_judge_that_is_not_whole_says_so(tmp_path: Path, monkeypatch: pytest.M
         "[]",
         whole.replace("49]", "]").replace(", ]", "]"),
         '{"weights": [1, 2]}',
-        '{"weights": "x", "gate": 0, "offset": 0}',
+        '{"weights": "x", "gate": 0, "agreed": 0, "offset": 0}',
     ):
         path.write_text(text, encoding="utf-8")
         with pytest.raises(FootnoteError, match="fit_judge"):

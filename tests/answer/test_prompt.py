@@ -3,7 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rag.answer import prompt
+from rag.answer import choice, prompt
 from rag.answer.check import Passage
 from tests.words import WordEncoder, chunk
 
@@ -70,16 +70,38 @@ def test_the_sentence_that_says_it_is_nearest(question: str, first: str) -> None
         "What is a cache? It grows old. Memory caches are fast, and memory is cheap."
     )
     read = passage(text)
-    nearest = prompt.nearest(question, ENCODER.encode_query(question), [read], "en")
+    nearest = choice.nearest(question, ENCODER.encode_query(question), [read], "en")
     assert read.sentence(nearest[0][1]) == first
     assert all("?" not in read.sentence(i) for _, i in nearest)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["What does a cache keep?", "A cache keeps:", "A cache keeps this.", "$$c = k \\cdot v$$",
+     "A cache keeps keys of so many tokens that"],
+)  # fmt: skip
+def test_what_answers_nothing_is_no_candidate(text: str) -> None:
+    piece = chunk(text, "a")
+    read = Passage.of(piece, 0.9, ENCODER.encode_passages([text]).astype(np.float32))
+    assert len(piece.sentences) == 1
+    question = "What does a cache keep?"
+    assert choice.nearest(question, ENCODER.encode_query(question), [read], "en") == []
+
+
+def test_other_languages_count_unless_only_one_is_wanted() -> None:
+    english = passage("Bread rises slowly in winter because yeast is cold.", "e")
+    spanish = passage("La caché guarda claves y valores de los tokens.", "s", language="es")
+    question = "que guarda la caché"
+    vector = ENCODER.encode_query(question)
+    assert choice.nearest(question, vector, [english, spanish], "en")[0] == (1, 0)
+    assert choice.nearest(question, vector, [english, spanish], "en", only=True) == [(0, 0)]
 
 
 def test_a_sentence_with_what_was_asked_for_is_nearer() -> None:
     text = "The old bridge over the river was paid by somebody. It cost 400 euros to build."
     read = passage(text)
     question = "What did the bridge cost?"
-    nearest = prompt.nearest(question, ENCODER.encode_query(question), [read], "en")
+    nearest = choice.nearest(question, ENCODER.encode_query(question), [read], "en")
     assert read.sentence(nearest[0][1]) == "It cost 400 euros to build."
 
 

@@ -57,6 +57,8 @@ def test_other_questions_have_none(question: str) -> None:
         ("How many cars were there?", "There were eleven cars.", True),
         ("¿Cuántos coches había?", "Había once coches.", True),
         ("How many cars were there?", "Horses pulled the cars.", False),
+        ("How many layers does E5 large have?", "E5 is made like this.", False),
+        ("How many layers does E5 large have?", "E5 large has 24.", True),
         ("How do cars move?", "Horses pulled the cars.", True),
     ],
 )

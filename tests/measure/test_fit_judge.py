@@ -20,7 +20,7 @@ def rows(signal: float) -> list[Row]:
         answerable = n % 2 == 0
         state = random.normal(size=8).astype(np.float32)
         state[2] += signal if answerable else -signal
-        made.append(Row(f"blog{n % 3}", answerable, answerable, "", 0.0, state))
+        made.append(Row(f"blog{n % 3}", answerable, answerable, "", 0.0, False, state))
     return made
 
 
@@ -61,7 +61,7 @@ def test_what_is_asked_for_counts_neither_for_an_answer_nor_against_one() -> Non
         state = random.normal(size=4).astype(np.float32)
         state[0] += 1.5 if answerable else -1.5
         state[1] += 3.0 if price else 0.0
-        made.append(Row(f"b{n % 4}", answerable, answerable, "price" * price, 0.0, state))
+        made.append(Row(f"b{n % 4}", answerable, answerable, "price" * price, 0.0, False, state))
     even, _ = fit(made)
     uneven, _ = fit([replace(row, kind="") for row in made])
     assert abs(even.weights[1]) < 0.5 * abs(uneven.weights[1])

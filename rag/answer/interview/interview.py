@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from rag.answer import choice, smalltalk
 from rag.answer import prompt as blog_prompt
-from rag.answer import smalltalk
 from rag.answer.check import Passage, Support
 from rag.answer.followup import Query
 from rag.answer.interview import prompt
@@ -107,7 +107,7 @@ class Interview:
         def nearest() -> list[tuple[int, int]]:
             if introduces:
                 return [(0, i) for i in range(len(passages[0].kept))][:_LEAD_SENTENCES]
-            return blog_prompt.nearest(found.spelt, found.vector, passages, spoken)
+            return choice.nearest(found.spelt, found.vector, passages, spoken, only=True)
 
         return InterviewReading(
             messages, checker, footnotes, nearest, _MOST, untold, whole=introduces
@@ -131,7 +131,7 @@ class Interview:
         ]
         language: Language = "es" if passages[0].original.language == "es" else "en"
         checker = PremiseChecker(question, language, originals, self._searcher.encoder, found.spelt)
-        nearest = blog_prompt.nearest(found.spelt, found.vector, originals, language)
+        nearest = choice.nearest(found.spelt, found.vector, originals, language, only=True)
         for n, i in nearest[:TRIED]:
             support = checker.quote(n, i)
             if isinstance(support, Support):
