@@ -16,7 +16,7 @@ from rag.answer.progress import Progress
 from rag.answer.quoting import Quoting
 from rag.answer.retrieval import Retrieved, retrieve
 from rag.answer.whole import asks_about_the_whole
-from rag.answer.writer import Writer
+from rag.answer.writer import SURE, Writer
 from rag.llm.protocol import LanguageModel
 from rag.search.gate import Verdict
 from rag.search.search import Found
@@ -34,9 +34,6 @@ from rag.types import (
 
 log = logging.getLogger(__name__)
 _NEAREST = 3
-_SURE = 2.0
-"""The gate's score from which the nearest sentence is quoted where the model points at none; below,
-a model that finds nothing is believed."""
 
 
 class Answerer:
@@ -176,17 +173,19 @@ class Answerer:
             return
         yield progress.partial("reading", nearest=nearest, passages=len(found.hits))
         context = query.context if query.rewritten else None
-        write = partial(collection.reading, translations=judge is None)
-        make = interview.reading if interview else write
+        # A model on a server may be a large one, whose own words and choice are to be had.
+        points = self._settings.llm_is_served
+        blog = partial(collection.reading, translations=points)
+        make = interview.reading if interview else blog
         reading = make(question, context, found, spoken, self._llm.count_tokens)
         most = self._settings.max_output_tokens
-        if judge and "overview" not in route:
+        if not (interview or points or "overview" in route):
             quoting = Quoting(self._llm, most, judge, verdict.score)
             yield from quoting.write(reading, spoken, progress, stop)
         else:
             writer = Writer(self._llm, most)
             yield from writer.write(reading, spoken, progress, stop)
-            sure = interview or verdict.score >= _SURE
+            sure = interview or verdict.score >= SURE
             if sure and not progress.answer.citations and not stop():
                 reading = make(question, context, found, spoken, self._llm.count_tokens)
                 yield from writer.quote(reading, spoken, progress)

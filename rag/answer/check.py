@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,6 +50,10 @@ _NON_ANSWERS = re.compile(
     r"\b(?:no se (?:menciona|especifica|indica|proporciona)|las? (?:notas?|fuentes?) no)\b|"
     r"\bit is not clear\b|\bno (?:specific )?information\b|\bignore (?:all|the) (?:previous|above)\b"
 )
+
+
+Vote = Literal["the same", "something else", "nothing"]
+"""Whether a sentence says what a quote says, what another one says, or what no passage does."""
 
 
 @dataclass(frozen=True)
@@ -100,6 +105,9 @@ class Unsupported:
     """Why a sentence is held back, for logs and evaluation."""
 
     reason: str
+
+
+_BESIDE = Unsupported("true, but beside the question")
 
 
 class Checker:
@@ -175,13 +183,16 @@ class Checker:
         """A passage's `i`-th sentence as the answer itself."""
         return self._judged(self._own_words(passage, i))
 
-    def candidate(self, passage: int, i: int) -> Support | Unsupported:
-        """A passage's `i`-th sentence, where it has the kind of thing that was asked for.
-
-        Whether it is about the question isn't looked at.
-        """
+    def candidate(self, passage: int, i: int, *, about: bool) -> Support | Unsupported:
+        """A passage's `i`-th sentence, where it has the kind of thing that was asked for, and with
+        `about` also a fair share of the question's words."""
         support = self._own_words(passage, i)
-        return support if self._wanted.met_by(support.quote) else self._names_none()
+        if not self._wanted.met_by(support.quote):
+            return self._names_none()
+        own = support.shown == support.quote
+        if about and own and not self._is_about_the_question(support):
+            return _BESIDE
+        return support
 
     def _own_words(self, passage: int, i: int) -> Support:
         quoted = self._passages[passage].quote(i, i)
@@ -189,13 +200,14 @@ class Checker:
         shown = texts.told_elsewhere(quoted, self._language) if other else quoted
         return Support(passage, quoted, 1.0, shown)
 
-    def points_at(self, sentence: str, support: Support) -> bool:
-        """Whether a whole sentence of the model's says what a quote says."""
+    def vote(self, sentence: str, support: Support) -> Vote:
+        """What a whole sentence of the model's says of a quote."""
         stems = frozenset(_stems(sentence, self._language))
         best = self._best(sentence, stems)[0] if stems else None
-        if best is None or best.passage != support.passage or best.score < SAME_LANGUAGE:
-            return False
-        return best.quote in support.quote or support.quote in best.quote
+        if best is None or best.score < SAME_LANGUAGE:
+            return "nothing"
+        same = best.quote in support.quote or support.quote in best.quote
+        return "the same" if same and best.passage == support.passage else "something else"
 
     def remember(self, support: Support) -> None:
         """What was shown; it isn't said again."""
@@ -214,7 +226,7 @@ class Checker:
             return Unsupported("only announces what follows")
         own = chunk.language == self._language
         if not overview and own and not self._is_about_the_question(support):
-            return Unsupported("true, but beside the question")
+            return _BESIDE
         if not self._said and not self._wanted.met_by(support.quote):
             return self._names_none()
         support = self._without_what_was_said(support)

@@ -1,7 +1,8 @@
 """A turn in which the nearest sentence is quoted, and the model says whether it answers.
 
-Its state says so before the first word, by `rag.answer.judge`; what it then writes is a vote for the
-sentence or for another one. A model of half a billion parameters reads better than it writes.
+Its state says so before the first word, by `rag.answer.judge`, where one was fitted for it; what it
+then writes is a vote for the sentence or for another one. A model of half a billion parameters reads
+better than it writes.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from rag.answer.check import Support, Unsupported
 from rag.answer.judge import Judge
 from rag.answer.progress import Progress
 from rag.answer.reading import Reading
-from rag.answer.writer import read, written
+from rag.answer.writer import SURE, read, written
 from rag.answer.writing import Writing
 from rag.llm.protocol import Generation, LanguageModel
 from rag.types import Answer, Language
@@ -22,8 +23,9 @@ class Quoting:
     """Gives one answer from what was found."""
 
     def __init__(
-        self, llm: LanguageModel, max_tokens: int, judge: Judge, gate_score: float
+        self, llm: LanguageModel, max_tokens: int, judge: Judge | None, gate_score: float
     ) -> None:
+        """Without a judge a sentence that the model doesn't point at needs a sure gate."""
         self._llm = llm
         self._max_tokens = max_tokens
         self._judge = judge
@@ -39,13 +41,13 @@ class Quoting:
         stop: Callable[[], bool],
     ) -> Iterator[Answer]:
         """Streams the nearest sentence as a draft, then what holds of it and of what goes with it."""
-        chosen = reading.choose()
+        chosen = reading.choose(about=self._judge is None)
         if chosen is None:
             return
         generation = self._llm.generate(reading.messages(), max_tokens=self._max_tokens, stop=stop)
 
         def first(sentence: str) -> Support | Unsupported:
-            return self._vote(sentence, chosen, reading, progress)
+            return self._first(sentence, chosen, writing, reading, progress)
 
         writing = Writing(reading.checker, reading.footnotes, spoken, first)
         for piece in generation:
@@ -70,8 +72,13 @@ class Quoting:
         read(progress, generation)
         yield written(progress, writing, "")
 
-    def _vote(
-        self, sentence: str, chosen: Support, reading: Reading, progress: Progress
+    def _first(
+        self,
+        sentence: str,
+        chosen: Support,
+        writing: Writing,
+        reading: Reading,
+        progress: Progress,
     ) -> Support | Unsupported:
         """What is shown for the model's first sentence."""
         if sentence.startswith("```"):
@@ -79,20 +86,24 @@ class Quoting:
             if isinstance(code, Support):
                 self._agrees = True
                 return code
-        self._agrees = reading.checker.points_at(sentence, chosen)
+        vote = reading.checker.vote(sentence, chosen)
+        self._agrees = vote == "the same"
         if not self._passes(agrees=self._agrees):
-            return Unsupported("it points elsewhere, and the judge was not sure enough")
+            return Unsupported(f"it says {vote}, and the judge was not sure enough")
         if not self._agrees:
             progress.took("quoted")
+            writing.withheld += vote == "nothing" and sentence != ""
         reading.checker.remember(chosen)
         return chosen
 
     def _may_answer(self, generation: Generation, progress: Progress) -> bool:
         """Whether the sentence may yet be shown: before the model has voted, as if for it."""
-        if self._score is None and generation.state is not None:
+        if self._score is None and self._judge is not None and generation.state is not None:
             self._score = self._judge.score(generation.state, self._gate_score)
             progress.took("judged")
         return self._passes(agrees=True)
 
     def _passes(self, *, agrees: bool) -> bool:
+        if self._judge is None:
+            return agrees or self._gate_score >= SURE
         return self._score is not None and self._score + self._judge.agreed * agrees >= 0

@@ -27,9 +27,10 @@ class Reading:
     most: int
     """Sentences that the answer may have."""
 
-    def choose(self) -> Support | None:
-        """The likeliest sentence that could be the answer; whether it is one isn't asked here."""
-        tried = (self.checker.candidate(n, i) for n, i in self.nearest()[:TRIED])
+    def choose(self, *, about: bool) -> Support | None:
+        """The likeliest sentence that could be the answer; with `about`, that has a fair share of the
+        question's words too."""
+        tried = (self.checker.candidate(n, i, about=about) for n, i in self.nearest()[:TRIED])
         return next((support for support in tried if isinstance(support, Support)), None)
 
     def quote(self, writing: Writing) -> bool:

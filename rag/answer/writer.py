@@ -13,6 +13,9 @@ from rag.types import Answer, Language
 
 _WRITTEN_TO_BE_QUOTED = {"overview", "lead"}
 """Steps that find what needs no model: its sentences are written as answers."""
+SURE = 2.0
+"""The gate's score from which the nearest sentence is quoted where the model points at none; below, a
+model that finds nothing is believed."""
 
 
 class Writer:

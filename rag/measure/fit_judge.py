@@ -199,8 +199,8 @@ def _ask(
         said = _first_sentence(generation, spoken)
         if generation.state is None:
             raise FootnoteError(f"{llm.name} tells no state: there is nothing to judge by.")
-        chosen = reading.choose()
-        agrees = chosen is not None and reading.checker.points_at(said, chosen)
+        chosen = reading.choose(about=False)
+        agrees = chosen is not None and reading.checker.vote(said, chosen) == "the same"
         notes, _, _ = messages[-1].content.rpartition("\n\n")
         # An answer that was written as a remark is no string of the page.
         told = "sentence" not in entry or _plain(entry["answer"]) in _plain(notes)

@@ -87,6 +87,29 @@ def test_in_another_language_the_models_sentence_is_shown_with_the_quote() -> No
     assert support.quote == "BM25, Okapi, Lucene, FAISS."
 
 
+@pytest.mark.parametrize(
+    ("sentence", "vote"),
+    [
+        ("The k1 parameter sets how quickly repeated words stop counting.", "the same"),
+        ("The default value of k1 is 1.2 in most libraries.", "something else"),
+        ("The default value of k1 is 1.5 in most libraries.", "nothing"),
+        ("", "nothing"),
+    ],
+)
+def test_a_sentence_is_a_vote_for_what_it_says(sentence: str, vote: str) -> None:
+    check = checker("What does k1 set?")
+    chosen = check.candidate(0, 1, about=True)
+    assert isinstance(chosen, Support) and chosen.quote.startswith("The parameter k1 sets")
+    assert check.vote(sentence, chosen) == vote
+
+
+def test_a_candidate_has_what_was_asked_for() -> None:
+    assert isinstance(checker("How many libraries use BM25?").candidate(0, 3, about=False), Support)
+    assert isinstance(checker("Who made BM25?").candidate(0, 3, about=False), Unsupported)
+    assert isinstance(checker("Why is the sky blue?").candidate(0, 3, about=True), Unsupported)
+    assert isinstance(checker("Why is the sky blue?").candidate(0, 3, about=False), Support)
+
+
 def test_what_only_announces_something_is_no_answer_however_the_model_ends_it() -> None:
     text = "BM25 ranks documents by these words: k1 and b."
     check = checker(text="BM25 ranks documents like this:\n\nby words, and that is all there is.")

@@ -98,6 +98,19 @@ def test_where_the_judge_is_not_sure_the_models_vote_decides(said: str, outcome:
     assert any(answer.draft == GOOD for answer in partial)
 
 
+def test_a_sentence_that_stands_elsewhere_is_not_counted_as_held_back() -> None:
+    ask, model = answerer(
+        "The parameter k1 sets how quickly repeated words stop counting.",
+        "Bananas are yellow and sweet.",
+        judge=JUDGE,
+    )
+    model.state = YES
+    question = "What does BM25 rank documents by?"
+    elsewhere, nowhere = ask.ask(question), ask.ask(question)
+    assert elsewhere.answer == nowhere.answer == f"{GOOD} [1]"
+    assert (elsewhere.withheld, nowhere.withheld) == (0, 1)
+
+
 def test_what_has_nothing_of_the_kind_that_was_asked_for_needs_no_model() -> None:
     ask, model = answerer(GOOD, judge=JUDGE)
     model.state = YES
