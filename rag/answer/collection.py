@@ -16,7 +16,7 @@ from rag.search.gate import Gate
 from rag.search.search import Found, Searcher
 from rag.types import CollectionInfo, Language, Message
 
-_SENTENCES = 3
+_SENTENCES = 2
 """Most sentences of an answer."""
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from rag.search.vectors import Vectors
 
-OWN_LANGUAGE = 0.05
+OWN_LANGUAGE = 0.01
 """Added to a balanced cosine of a text in the question's language: readers prefer their own."""
 _LEAST = 8
 """With fewer texts of a language its mean says nothing."""
