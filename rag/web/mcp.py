@@ -4,65 +4,98 @@ from __future__ import annotations
 
 import json
 import logging
-import threading
+from collections.abc import Mapping
 from typing import Any
 
 import gradio as gr
+import httpx
+
+Headers = Mapping[str, str]
+_FORWARDED = frozenset({"x-forwarded-for", "forwarded", "x-real-ip", "accept-language"})
 
 
-class PendingEvents(set[str]):
-    """Ids of events under way that may end before they are known to have begun.
+class Call:
+    """A tool's call on its way through the queue, over a connection of its own."""
 
-    gradio_client notes an event's id once the server has said it, and takes it away when the event
-    ends, in another thread. An answer that is there at once ended first: the KeyError ended the
-    thread that all calls share, and the others under way failed with it.
+    def __init__(self, http: httpx.AsyncClient, path: str, arguments: list[Any], headers: Headers):
+        self._http = http
+        self._path = path
+        self._arguments = arguments
+        self._headers = headers
+
+    async def result(self) -> list[Any]:
+        """What the tool gives, once it is there. Raises RuntimeError with the sentence that says why
+        it gives nothing."""
+        sent = await self._http.post(
+            self._path, json={"data": self._arguments}, headers=self._headers
+        )
+        if sent.is_error:
+            raise RuntimeError(_told(sent.text))
+        stream = f"{self._path}/{sent.json()['event_id']}"
+        event, data = "", ""
+        async with self._http.stream("GET", stream, headers=self._headers) as lines:
+            async for line in lines.aiter_lines():
+                name, _, value = line.partition(": ")
+                if name == "event":
+                    event = value
+                elif name == "data" and event in ("complete", "error"):
+                    data = value
+                    break
+        if event != "complete":
+            raise RuntimeError(_told(data))
+        found: list[Any] = json.loads(data)
+        return found
+
+
+class Loopback:
+    """Stands in for gradio_client, in which all calls share one stream of events.
+
+    A call that began while that stream was being closed was cancelled with it, and one that was
+    answered at once ended the thread that reads it.
     """
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._ended = set[str]()
-        self._lock = threading.Lock()
+    def __init__(self, address: str, forwarded: frozenset[str]) -> None:
+        """`forwarded` are the caller's headers that go on: who it is, and its language."""
+        self._http = httpx.AsyncClient(base_url=address, timeout=None, trust_env=False)
+        self._forwarded = forwarded
 
-    def add(self, event: str) -> None:
-        """An event has begun, and may have ended."""
-        with self._lock:
-            if event in self._ended:
-                self._ended.discard(event)
-            else:
-                super().add(event)
-
-    def remove(self, event: str) -> None:
-        """An event has ended, and may not be known to have begun."""
-        with self._lock:
-            if event in self:
-                super().remove(event)
-            else:
-                self._ended.add(event)
+    def submit(self, *arguments: Any, api_name: str, headers: Headers) -> Call:
+        """A call of an endpoint."""
+        kept = {k: v for k, v in headers.items() if k.lower() in self._forwarded}
+        return Call(self._http, f"/gradio_api/call{api_name}", list(arguments), kept)
 
 
-def prepare_mcp(blocks: gr.Blocks, address: str) -> None:
+def _told(body: str) -> str:
+    """The sentence in an error's body."""
+    try:
+        said = json.loads(body)
+    except ValueError:
+        return body
+    if isinstance(said, dict):
+        said = said.get("error") or said.get("detail")
+    return str(said or "It could not be done; see the log of the app.")
+
+
+def prepare_mcp(blocks: gr.Blocks, address: str, client_header: str | None) -> None:
     """Adapts the MCP server of a mounted application that listens at `address`.
 
     A tool's call goes through the queue, which the server reaches over HTTP: at the address that
     the first caller's Host header names, unless it is told its own. And it gives results as
-    Python's repr, which no program reads.
+    Python's repr, which no program reads. `client_header` names the header that tells who calls.
     """
     from mcp.types import TextContent
 
     logging.getLogger("mcp").setLevel(logging.WARNING)  # it tells of every request
     server: Any = blocks.mcp_server_obj
-    server._local_url = address
+    loopback = Loopback(address, _FORWARDED | {(client_header or "").lower()})
 
     def as_json(data: list[Any], root_url: str) -> list[TextContent]:
         return [TextContent(type="text", text=json.dumps(d, ensure_ascii=False)) for d in data]
 
+    async def wait(job: Call, progress_token: str | int | None = None) -> list[Any]:
+        return await job.result()
+
     server.postprocess_output_data = as_json
-    make_client = server._get_or_create_client
-
-    def client() -> Any:
-        made = make_client()
-        if not isinstance(made.pending_event_ids, PendingEvents):
-            made.pending_event_ids = PendingEvents()
-        return made
-
-    server._get_or_create_client = client
+    server._get_or_create_client = lambda: loopback
+    server._execute_tool_without_progress = wait
+    server._execute_tool_with_progress = wait

@@ -260,7 +260,8 @@ def create_app(
         mcp_server=settings.mcp,
     )
     if settings.mcp:
-        prepare_mcp(blocks, _address(settings.host.strip("[]"), settings.port))
+        address = _address(settings.host.strip("[]"), settings.port)
+        prepare_mcp(blocks, address, settings.client_header)
     # Mounted, Gradio leaves this unset, and sends a waiting client no heartbeats.
     blocks.is_running = True
     # Gradio fills this in when /info is first asked for, and calls by argument name (/call/v2)

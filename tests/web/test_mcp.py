@@ -15,7 +15,6 @@ from mcp import ClientSession
 from mcp.client.streamable_http import streamablehttp_client
 from mcp.types import CallToolResult, TextContent
 
-from rag.web.mcp import PendingEvents
 from tests.web.conftest import Site, until
 
 T = TypeVar("T")
@@ -129,24 +128,11 @@ def test_it_can_be_switched_off(site: Site) -> None:
     assert httpx.post(f"{site.url}/gradio_api/mcp/", json={}).status_code in (404, 405)
 
 
-def test_an_event_that_ends_before_it_is_known_to_have_begun_ends_no_other() -> None:
-    pending = PendingEvents()
-    pending.add("slow")
-    pending.remove("quick")
-    pending.add("quick")
-    assert pending == {"slow"}
-    pending.add("quick")  # an id that comes again is another event
-    assert pending == {"slow", "quick"}
-    pending.remove("slow")
-    pending.remove("quick")
-    assert not pending
-
-
 def test_agents_that_get_their_answers_at_once_do_not_break_each_others_calls(site: Site) -> None:
     async def many(client: ClientSession) -> list[CallToolResult]:
         found: list[CallToolResult] = []
         for _ in range(8):
-            asked = [client.call_tool("collections", {}) for _ in range(4)]
+            asked = [client.call_tool("collections", {}) for _ in range(50)]
             found += await asyncio.gather(*asked)
         return found
 
