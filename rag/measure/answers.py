@@ -100,6 +100,9 @@ def checked(inspections: Sequence[Inspection]) -> dict[str, Any]:
         "answers in the question's language": share(
             [i.in_language for i in inspections if i.in_language is not None]
         ),
+        "answers that quote a page in another language": share(
+            [i.quotes_another for i in inspections]
+        ),
     }
 
 

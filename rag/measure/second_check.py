@@ -63,7 +63,10 @@ class Inspection:
     verbatim: tuple[bool, ...]
     """Of each quote, whether its page holds it."""
     in_language: bool | None
-    """None for an answer of names and numbers alone, which is in neither."""
+    """Quotes of pages in another language aside. None for an answer of names and numbers alone, which
+    is in neither."""
+    quotes_another: bool
+    """Whether it quotes a page in another language, between quotation marks."""
 
 
 def inspect(
@@ -88,7 +91,13 @@ def inspect(
                 "quote": statement.quote, "page": statement.page,
             })  # fmt: skip
     text = _MARKER.sub("", str(answer["answer"]))
-    return Inspection(len(found), tuple(offences), tuple(verbatim), _is_in(language, text))
+    own = text
+    for citation in answer["citations"]:
+        if citation.get("language", language) != language:
+            for quote in citation["quotes"]:
+                own = own.replace(f"“{quote}”", "")
+    in_language = _is_in(language, own)
+    return Inspection(len(found), tuple(offences), tuple(verbatim), in_language, own != text)
 
 
 def statements(answer: Mapping[str, Any]) -> list[Statement]:

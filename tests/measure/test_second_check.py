@@ -106,3 +106,13 @@ def test_the_language_of_an_answer_is_its_own_and_not_what_it_claims() -> None:
     assert inspect(spanish, "es", PAGES).in_language is True
     assert inspect(answer("Anna Bruun, 1911. [1]", QUOTE), "es", PAGES).in_language is None
     assert language_of("que es la cuantizacion dinamica") == "es"
+
+
+def test_a_quote_in_another_language_is_not_the_replys_own() -> None:
+    quote = "La caja del norte tardaba una semana entera en llegar al pueblo."
+    cited = {"n": 1, "url": "https://b.example/p", "quote": quote, "quotes": [quote]}
+    reply = {"answer": f"A page in another language says: “{quote}” [1]"}
+    found = inspect({**reply, "citations": [{**cited, "language": "es"}]}, "en", PAGES)
+    assert found.in_language is True and found.quotes_another
+    found = inspect({**reply, "citations": [{**cited, "language": "en"}]}, "en", PAGES)
+    assert found.in_language is False and not found.quotes_another
