@@ -54,7 +54,7 @@ class Settings:
     # answers
     passages: int = 3
     """At most so many chunks are read for one answer."""
-    judge_lets_through: int = 80
+    judge_lets_through: int = 75
     """Percent of the answerable questions, 50 to 99, that the judge lets through on blogs that it
     wasn't fitted on; more answers, and more of them beside the question."""
     max_output_tokens: int = 256

@@ -175,7 +175,7 @@ class Answerer:
         context = query.context if query.rewritten else None
         # A model on a server may be a large one, whose own words and choice are to be had.
         points = self._settings.llm_is_served
-        blog = partial(collection.reading, translations=points)
+        blog = partial(collection.reading, translations=points, abroad=judge is not None)
         make = interview.reading if interview else blog
         reading = make(question, context, found, spoken, self._llm.count_tokens)
         most = self._settings.max_output_tokens

@@ -28,8 +28,6 @@ OTHER_LANGUAGE = 0.6
 """The same of a sentence that is shown as the model wrote it, in another language than the passage."""
 _RELEVANT = 0.4
 """Least share of the question's words, by rarity, of a sentence that answers it."""
-_ASKED_SHARE = 0.25
-"""Weight of a word that stands in the question, beside one that the answer adds."""
 _WORDS_SHARE = 0.65
 """Of the words in a sentence's support; the rest is its meaning, by cosine."""
 _COSINE_FLOOR, _COSINE_TOP = 0.78, 0.96
@@ -97,7 +95,8 @@ class Support:
     score: float
     """0 to 1: how well the quote supports the sentence."""
     shown: str
-    """What the reader gets: the quote, or in another language the model's sentence."""
+    """What the reader gets: the quote, behind a written phrase where its page is in another language;
+    or, where translations are allowed, the model's sentence."""
 
 
 @dataclass(frozen=True)
@@ -134,7 +133,7 @@ class Checker:
             (0.15 + analyse.rarity(w.folded), w.folded)
             for w in analyse.content_words(query or question)
         ]
-        self._wanted = wanted(query or question)
+        self._wanted = wanted(question)
         self._said: list[frozenset[str]] = []
         self._shown: list[str] = []
         self._repeated = 0
@@ -156,17 +155,11 @@ class Checker:
 
     def check(self, sentence: str) -> Support | Unsupported:
         """The support of a whole sentence. A sentence that holds is remembered as said."""
-        folded = analyse.fold(sentence)
-        if _NON_ANSWERS.search(folded):
-            return Unsupported("a non-answer")
         if sentence.lstrip().startswith("```"):
             return self._check_code(sentence)
         stems = frozenset(_stems(sentence, self._language))
-        stated = facts(sentence, self._language)
-        if not stems:
-            return Unsupported("says nothing")
-        if stems <= self._asked and not stated.numbers:
-            return Unsupported("only restates the question")
+        if reason := self._says_nothing(sentence, stems):
+            return Unsupported(reason)
         best, missing = self._best(sentence, stems)
         if best is None:
             return Unsupported(f"no passage holds {missing}")
@@ -203,11 +196,29 @@ class Checker:
     def vote(self, sentence: str, support: Support) -> Vote:
         """What a whole sentence of the model's says of a quote."""
         stems = frozenset(_stems(sentence, self._language))
-        best = self._best(sentence, stems)[0] if stems else None
+        if self._says_nothing(sentence, stems):
+            return "nothing"
+        best = self._best(sentence, stems)[0]
         if best is None or best.score < SAME_LANGUAGE:
             return "nothing"
         same = best.quote in support.quote or support.quote in best.quote
         return "the same" if same and best.passage == support.passage else "something else"
+
+    def _says_nothing(self, sentence: str, stems: frozenset[str]) -> str | None:
+        """Why a sentence of the model's can't be an answer, whatever the passages say."""
+        if _NON_ANSWERS.search(analyse.fold(sentence)):
+            return "a non-answer"
+        if not stems:
+            return "says nothing"
+        if stems <= self._asked and not facts(sentence, self._language).numbers:
+            return "only restates the question"
+        return None
+
+    def goes_with(self, support: Support, first: Support) -> bool:
+        """Whether a quote says something beside another one, in the same language."""
+        pages = [self._passages[s.passage].chunk.language for s in (support, first)]
+        nested = support.quote in first.quote or first.quote in support.quote
+        return pages[0] == pages[1] and not nested
 
     def remember(self, support: Support) -> None:
         """What was shown; it isn't said again."""

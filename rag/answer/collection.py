@@ -53,10 +53,12 @@ class Collection:
         spoken: Language,
         count_tokens: Callable[[str], int],
         *,
-        translations: bool = True,
+        translations: bool,
+        abroad: bool,
     ) -> Reading:
         """What a blog's answer is written from. `translations`: whether the model's own words may be
-        shown where it puts those of a page into another language."""
+        shown where it puts those of a page into another language; `abroad`: whether such a page may
+        be quoted as it is."""
         passages = [
             Passage.of(hit.chunk, hit.score, self.searcher.sentence_vectors(position))
             for hit, position in zip(found.hits, found.positions, strict=True)
@@ -77,6 +79,7 @@ class Collection:
                 translations=translations,
             ),
             Footnotes(passages),
-            lambda: choice.nearest(found.spelt, found.vector, passages, spoken),
+            lambda: choice.nearest(found.spelt, found.vector, passages, spoken, only=not abroad),
             _SENTENCES,
+            prompt.wants_code(question),
         )

@@ -122,13 +122,18 @@ def select(
     return "\n\n".join(notes)
 
 
+def wants_code(question: str) -> bool:
+    """Whether code may be the answer."""
+    return bool(_WANTS_CODE.search(analyse.fold(question)))
+
+
 def nearness(question: str, vector: Vectors, passage: Passage) -> list[float]:
     """How near each sentence is, to choose what is read: its cosine with the question, and the share
     of the question that it and the headings above it hold."""
-    wants_code = bool(_WANTS_CODE.search(analyse.fold(question)))
+    code = wants_code(question)
     scores = []
     for i, match in enumerate(matches(question, vector, passage)):
-        apart = 0.0 if wants_code or passage.is_prose(i) else _NOT_PROSE
+        apart = 0.0 if code or passage.is_prose(i) else _NOT_PROSE
         more = 0.1 * (match.own + match.above) + _DEFINES * match.defines + _MEETS * match.meets
         scores.append(match.cosine + more - apart)
     return scores

@@ -31,7 +31,6 @@ class Quoting:
         self._judge = judge
         self._gate_score = gate_score
         self._score: float | None = None
-        self._agrees = False
 
     def write(
         self,
@@ -40,9 +39,10 @@ class Quoting:
         progress: Progress,
         stop: Callable[[], bool],
     ) -> Iterator[Answer]:
-        """Streams the nearest sentence as a draft, then what holds of it and of what goes with it."""
+        """Streams the nearest sentence, as a draft where it needs no vote, then what holds of it and of
+        what goes with it."""
         chosen = reading.choose(about=self._judge is None)
-        if chosen is None:
+        if not chosen and not reading.wants_code:
             return
         generation = self._llm.generate(reading.messages(), max_tokens=self._max_tokens, stop=stop)
 
@@ -55,14 +55,15 @@ class Quoting:
                 writing.drop()
                 break
             writing.add(piece)
-            progress.reading_begins()
-            began = bool(writing.footnotes.citations)
-            yield written(progress, writing, writing.draft if began else chosen.shown)
-            settled = began or writing.withheld
-            if settled and (not self._agrees or writing.footnotes.sentences >= reading.most):
-                writing.drop()
-                break
-            if writing.is_over:
+            draft = writing.draft
+            if not writing.footnotes.citations:
+                sure = chosen and not writing.closed and self._passes(agrees=False)
+                draft = chosen[0].shown if sure else ""
+            if draft or writing.footnotes.citations:
+                progress.reading_begins()
+            yield written(progress, writing, draft)
+            full = writing.footnotes.sentences >= reading.most
+            if writing.closed or writing.is_over or full:
                 writing.drop()
                 break
         if stop():
@@ -75,7 +76,7 @@ class Quoting:
     def _first(
         self,
         sentence: str,
-        chosen: Support,
+        chosen: list[Support],
         writing: Writing,
         reading: Reading,
         progress: Progress,
@@ -84,17 +85,21 @@ class Quoting:
         if sentence.startswith("```"):
             code = reading.checker.check(sentence)
             if isinstance(code, Support):
-                self._agrees = True
                 return code
-        vote = reading.checker.vote(sentence, chosen)
-        self._agrees = vote == "the same"
-        if not self._passes(agrees=self._agrees):
+        vote = reading.checker.vote(sentence, chosen[0]) if chosen else "nothing"
+        writing.closed = vote != "the same"
+        if not chosen or not self._passes(agrees=vote == "the same"):
             return Unsupported(f"it says {vote}, and the judge was not sure enough")
-        if not self._agrees:
+        shown, *second = chosen
+        reading.checker.remember(shown)
+        if vote != "the same":
             progress.took("quoted")
             writing.withheld += vote == "nothing" and sentence != ""
-        reading.checker.remember(chosen)
-        return chosen
+            for support in second:  # which of the two isn't known
+                reading.footnotes.add(shown)
+                reading.checker.remember(support)
+                return support
+        return shown
 
     def _may_answer(self, generation: Generation, progress: Progress) -> bool:
         """Whether the sentence may yet be shown: before the model has voted, as if for it."""
@@ -104,6 +109,6 @@ class Quoting:
         return self._passes(agrees=True)
 
     def _passes(self, *, agrees: bool) -> bool:
-        if self._judge is None:
+        if self._judge is None or self._score is None:
             return agrees or self._gate_score >= SURE
-        return self._score is not None and self._score + self._judge.agreed * agrees >= 0
+        return self._score + self._judge.agreed * agrees >= 0

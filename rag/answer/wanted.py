@@ -59,10 +59,10 @@ class Wanted:
         )
 
     def _new(self, text: str) -> str:
-        """The text, folded, without the question's own numbers: the `E5` of it counts no layers."""
+        """The text, folded, without the question's own words with digits: `E5` counts no layers."""
         rest, at = [], 0
         for word in analyse.words(text):
-            if word.has_digit and word.folded in self.asked:
+            if word.has_digit and not word.text[0].isdigit() and word.folded in self.asked:
                 rest.append(text[at : word.start])
                 at = word.start + len(word.text)
         return analyse.fold(" ".join([*rest, text[at:]]))

@@ -30,6 +30,8 @@ class Writing:
         self.footnotes = footnotes
         self.withheld = 0
         """Sentences that the model wrote and the check kept back."""
+        self.closed = False
+        """Nothing of what comes is wanted any more."""
         self._checker = checker
         self._language = language
         self._pending = ""
@@ -51,19 +53,23 @@ class Writing:
         """Takes a piece of text, and settles the sentences that it completes."""
         whole, self._pending = _split(self._pending + piece, self._language)
         for sentence in whole:
-            self._settle(sentence)
+            if not self.closed:
+                self._settle(sentence)
+        if self.closed:
+            self._pending = ""
 
     def end(self) -> None:
         """The model's turn is over: what is pending is its last sentence."""
         rest, self._pending = self._pending, ""
-        if not self.is_over:
+        if not self.is_over and not self.closed:
             self._settle(rest)
-        if self._first is not None:
+        if self._first is not None and not self.closed:
             self._take("", self._first(""))
 
     def drop(self) -> None:
-        """The sentence that is being written is not wanted any more."""
+        """What is being written is not wanted any more, nor what comes."""
         self._pending = ""
+        self.closed = True
 
     def _settle(self, sentence: str) -> None:
         bare = self.footnotes.bare(sentence).strip()

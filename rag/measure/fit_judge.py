@@ -193,14 +193,16 @@ def _ask(
         spoken = language.detect(question, collection.info.language)
         found = collection.searcher.search(question, settings.passages, spoken)
         gate = collection.gate.decide(question, found, spoken).score
-        reading = collection.reading(question, None, found, spoken, llm.count_tokens)
+        reading = collection.reading(
+            question, None, found, spoken, llm.count_tokens, translations=False, abroad=True
+        )
         messages = reading.messages()
         generation = llm.generate(messages, max_tokens=settings.max_output_tokens)
         said = _first_sentence(generation, spoken)
         if generation.state is None:
             raise FootnoteError(f"{llm.name} tells no state: there is nothing to judge by.")
         chosen = reading.choose(about=False)
-        agrees = chosen is not None and reading.checker.vote(said, chosen) == "the same"
+        agrees = bool(chosen) and reading.checker.vote(said, chosen[0]) == "the same"
         notes, _, _ = messages[-1].content.rpartition("\n\n")
         # An answer that was written as a remark is no string of the page.
         told = "sentence" not in entry or _plain(entry["answer"]) in _plain(notes)

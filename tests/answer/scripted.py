@@ -16,8 +16,14 @@ class ScriptedGeneration:
     prompt_tokens, cached_tokens = 10, 2
 
     def __init__(
-        self, text: str | Exception, stop: Callable[[], bool], state: np.ndarray | None = None
+        self,
+        text: str | Exception,
+        stop: Callable[[], bool],
+        state: np.ndarray | None = None,
+        *,
+        at_once: bool = False,
     ) -> None:
+        self._at_once = at_once
         self._text = text
         self._stop = stop
         self.output_tokens = 0
@@ -28,7 +34,7 @@ class ScriptedGeneration:
     def __iter__(self) -> Iterator[str]:
         if isinstance(self._text, Exception):
             raise self._text
-        for word in self._text.split(" "):
+        for word in [self._text] if self._at_once else self._text.split(" "):
             if self._stop():
                 return
             self.output_tokens += 1
@@ -47,6 +53,8 @@ class ScriptedModel:
         self.asked: list[tuple[Message, ...]] = []
         self.begun: list[str] = []
         self.state: np.ndarray | None = None
+        self.at_once = False
+        """Whether each text comes in one piece."""
         self.generations: list[ScriptedGeneration] = []
         self.limits: list[int] = []
 

@@ -8,7 +8,7 @@ from rag.answer.judge import Judge
 from rag.search.gate import SAME_LANGUAGE, Gate, Weights
 from rag.search.search import Searcher
 from rag.settings import Settings
-from rag.types import Answer, Turn
+from rag.types import Answer, Chunk, Turn
 from tests.answer.scripted import ScriptedModel
 from tests.words import WordEncoder, chunk, stored
 
@@ -28,11 +28,14 @@ def answerer(
     threshold: float | None = None,
     judge: Judge | None = None,
     below: float | None = None,
+    more: tuple[Chunk, ...] = (),
+    served: bool = False,
 ) -> tuple[Answerer, ScriptedModel]:
-    """`below`: every question's score is so much under the gate's threshold."""
+    """`below`: every question's score is so much under the gate's threshold; `more` are further
+    chunks."""
     model = ScriptedModel(*replies)
     searcher = Searcher(
-        stored([BM25, CACHE, *OTHERS], topics={"en": ["search"], "es": ["búsqueda"]},
+        stored([BM25, CACHE, *OTHERS, *more], topics={"en": ["search"], "es": ["búsqueda"]},
                suggestions={"en": ["What is BM25?"], "es": ["¿Qué es BM25?"]},
                questions={"en": {CACHE.url: ["What does a cache keep?"]}}),
         WordEncoder(),
@@ -45,7 +48,7 @@ def answerer(
     if below is not None:
         weights = Weights((0.0,) * size, ones, (0.0,) * size, below)
     gate = Gate(weights, weights)
-    settings = Settings(collection="t")
+    settings = Settings(collection="t", llm="http://127.0.0.1:1/v1" if served else None)
     return Answerer({"t": Collection(searcher, gate)}, model, settings, judge), model
 
 
@@ -70,6 +73,30 @@ def test_an_answer_comes_with_what_may_be_asked_next() -> None:
     assert answer.suggestions == ("What does a cache keep?", "What is BM25?")
     history = [Turn("user", "What does the cache keep?"), Turn("assistant", "Keys.")]
     assert ask.ask("What is BM25?", history=history).suggestions == ()
+
+
+def test_a_models_sentence_on_a_server_is_where_it_points() -> None:
+    said = "The parameter k1 sets how quickly repeated words stop counting."
+    question = "Which words does BM25 count by the parameter k1?"
+    for served in (True, False):
+        ask, _ = answerer(said, served=served, threshold=0.0)
+        assert ask.ask(question).answer.startswith(said), served
+    nearest = "BM25 ranks documents by the words that they share with a question."
+    ask, _ = answerer(said, served=True)
+    assert (
+        ask.ask("Which words do documents share by the parameter of BM25?").answer == f"{said} [1]"
+    )
+    ask, _ = answerer(said)
+    answer = ask.ask("Which words do documents share by the parameter of BM25?").answer
+    assert answer == f"{nearest} [1]"
+
+
+def test_without_a_judge_no_page_in_another_language_is_quoted() -> None:
+    page = chunk("La masa madre fermenta despacio en la nevera de casa.", "masa", language="es")
+    for served in (True, False):
+        ask, _ = answerer("Bananas are yellow.", more=(page,), served=served)
+        answer = ask.ask("When was the masa madre of Galileo moved to Padua?")
+        assert answer.outcome == "refused", served
 
 
 def test_under_the_gate_no_model_is_called() -> None:

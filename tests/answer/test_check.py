@@ -2,6 +2,9 @@ import numpy as np
 import pytest
 
 from rag.answer.check import Checker, Passage, Support, Unsupported
+from rag.answer.choice import Place
+from rag.answer.footnotes import Footnotes
+from rag.answer.reading import Reading
 from tests.words import WordEncoder, chunk
 
 ENCODER = WordEncoder()
@@ -101,6 +104,25 @@ def test_a_sentence_is_a_vote_for_what_it_says(sentence: str, vote: str) -> None
     chosen = check.candidate(0, 1, about=True)
     assert isinstance(chosen, Support) and chosen.quote.startswith("The parameter k1 sets")
     assert check.vote(sentence, chosen) == vote
+
+
+@pytest.mark.parametrize(
+    ("second", "shown"),
+    [
+        (Place(0, 1, 0.895), [0, 1]),
+        (Place(0, 1, 0.85), [0]),
+        (Place(0, 2, 0.895), [0, 2]),
+    ],
+)
+def test_a_second_sentence_is_chosen_when_it_is_about_as_likely(
+    second: Place, shown: list[int]
+) -> None:
+    check = checker("What does BM25 do?")
+    places = [Place(0, 0, 0.9), second]
+    reading = Reading(list, check, Footnotes([]), lambda: places, 2, False)
+    quotes = [support.quote for support in reading.choose(about=False)]
+    read = Passage.of(chunk(TEXT, "bm25"), 0.9, np.zeros((4, 1), np.float32))
+    assert [quote.split(". ")[-1] for quote in quotes] == [read.sentence(i) for i in shown]
 
 
 def test_a_candidate_has_what_was_asked_for() -> None:

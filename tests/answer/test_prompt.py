@@ -70,22 +70,21 @@ def test_the_sentence_that_says_it_is_nearest(question: str, first: str) -> None
         "What is a cache? It grows old. Memory caches are fast, and memory is cheap."
     )
     read = passage(text)
-    nearest = choice.nearest(question, ENCODER.encode_query(question), [read], "en")
+    nearest = choice.nearest(question, ENCODER.encode_query(question), [read], "en", only=False)
     assert read.sentence(nearest[0][1]) == first
-    assert all("?" not in read.sentence(i) for _, i in nearest)
+    assert all("?" not in read.sentence(place.sentence) for place in nearest)
 
 
 @pytest.mark.parametrize(
     "text",
-    ["What does a cache keep?", "A cache keeps:", "A cache keeps this.", "$$c = k \\cdot v$$",
-     "A cache keeps keys of so many tokens that"],
-)  # fmt: skip
+    ["What does a cache keep?", "A cache keeps:", "A cache keeps this.", "$$c = k \\cdot v$$"],
+)
 def test_what_answers_nothing_is_no_candidate(text: str) -> None:
     piece = chunk(text, "a")
     read = Passage.of(piece, 0.9, ENCODER.encode_passages([text]).astype(np.float32))
     assert len(piece.sentences) == 1
     question = "What does a cache keep?"
-    assert choice.nearest(question, ENCODER.encode_query(question), [read], "en") == []
+    assert choice.nearest(question, ENCODER.encode_query(question), [read], "en", only=False) == []
 
 
 def test_other_languages_count_unless_only_one_is_wanted() -> None:
@@ -93,15 +92,17 @@ def test_other_languages_count_unless_only_one_is_wanted() -> None:
     spanish = passage("La caché guarda claves y valores de los tokens.", "s", language="es")
     question = "que guarda la caché"
     vector = ENCODER.encode_query(question)
-    assert choice.nearest(question, vector, [english, spanish], "en")[0] == (1, 0)
-    assert choice.nearest(question, vector, [english, spanish], "en", only=True) == [(0, 0)]
+    both = choice.nearest(question, vector, [english, spanish], "en", only=False)
+    assert both[0][:2] == (1, 0) and len(both) == 2
+    (own,) = choice.nearest(question, vector, [english, spanish], "en", only=True)
+    assert own[:2] == (0, 0)
 
 
 def test_a_sentence_with_what_was_asked_for_is_nearer() -> None:
     text = "The old bridge over the river was paid by somebody. It cost 400 euros to build."
     read = passage(text)
     question = "What did the bridge cost?"
-    nearest = choice.nearest(question, ENCODER.encode_query(question), [read], "en")
+    nearest = choice.nearest(question, ENCODER.encode_query(question), [read], "en", only=False)
     assert read.sentence(nearest[0][1]) == "It cost 400 euros to build."
 
 
@@ -109,3 +110,22 @@ def test_the_fixed_part_comes_first_so_that_its_cache_can_be_kept() -> None:
     asked = prompt.messages("What is it?", None, "## A\nText.", "es")
     assert asked[:3] == prompt.fixed("es")
     assert asked[-1].content.endswith("Pregunta: What is it?")
+
+
+def test_what_goes_on_in_code_is_no_candidate_and_a_list_item_is_one() -> None:
+    question = "What does a cache keep?"
+    vector = ENCODER.encode_query(question)
+    block = passage("A cache keeps keys of so many tokens that\n\n```\nkeep(cache)\n```")
+    assert choice.nearest(question, vector, [block], "en", only=False) == []
+    item = passage("A cache keeps the keys and the values of all tokens")
+    assert len(choice.nearest(question, vector, [item], "en", only=False)) == 1
+
+
+def test_an_overview_is_a_candidate_only_when_it_came_first() -> None:
+    whole = passage("This blog is about caches and about what they keep.", "o", kind="overview")
+    question = "What does a cache keep?"
+    vector = ENCODER.encode_query(question)
+    found = choice.nearest(question, vector, [LONG, whole], "en", only=False)
+    assert {place.passage for place in found} == {0}
+    found = choice.nearest(question, vector, [whole, LONG], "en", only=False)
+    assert 0 in {place.passage for place in found}

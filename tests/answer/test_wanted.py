@@ -59,6 +59,7 @@ def test_other_questions_have_none(question: str) -> None:
         ("How many cars were there?", "Horses pulled the cars.", False),
         ("How many layers does E5 large have?", "E5 is made like this.", False),
         ("How many layers does E5 large have?", "E5 large has 24.", True),
+        ("How many of the 12 apostles fled?", "All 12 of them fled.", True),
         ("How do cars move?", "Horses pulled the cars.", True),
     ],
 )

@@ -104,13 +104,14 @@ class Interview:
         def untold() -> bool:
             return self._quote_untold(question, found, passages, footnotes, spoken)
 
-        def nearest() -> list[tuple[int, int]]:
+        def nearest() -> list[choice.Place]:
             if introduces:
-                return [(0, i) for i in range(len(passages[0].kept))][:_LEAD_SENTENCES]
+                kept = range(len(passages[0].kept))
+                return [choice.Place(0, i, 1.0) for i in kept[:_LEAD_SENTENCES]]
             return choice.nearest(found.spelt, found.vector, passages, spoken, only=True)
 
         return InterviewReading(
-            messages, checker, footnotes, nearest, _MOST, untold, whole=introduces
+            messages, checker, footnotes, nearest, _MOST, False, untold, whole=introduces
         )
 
     def _quote_untold(
@@ -132,8 +133,8 @@ class Interview:
         language: Language = "es" if passages[0].original.language == "es" else "en"
         checker = PremiseChecker(question, language, originals, self._searcher.encoder, found.spelt)
         nearest = choice.nearest(found.spelt, found.vector, originals, language, only=True)
-        for n, i in nearest[:TRIED]:
-            support = checker.quote(n, i)
+        for place in nearest[:TRIED]:
+            support = checker.quote(place.passage, place.sentence)
             if isinstance(support, Support):
                 shown = self.voice(spoken).quoting(support.quote)
                 footnotes.add_quote(replace(support, shown=shown))
@@ -158,7 +159,7 @@ class InterviewReading(Reading):
     def quote(self, writing: Writing) -> bool:
         """Adds the nearest sentence that holds as an answer by itself; whether there is one."""
         if self.whole:
-            held = [writing.quote(n, i) for n, i in self.nearest()]
+            held = [writing.quote(p.passage, p.sentence) for p in self.nearest()]
             return any(held)
         return super().quote(writing) or self.untold()
 
