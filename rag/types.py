@@ -183,7 +183,8 @@ class Answer:
     withheld: int = 0
     timings: Timings = field(default_factory=Timings)
     draft: str = ""
-    """The sentence that is being written and not checked yet; empty on the last object."""
+    """The sentence that is likely to be shown, or that is being written; not decided yet, and empty on
+    the last object."""
     stage: Stage = "done"
     """`done` on the last object of a stream, and only there."""
     suggestions: tuple[str, ...] = ()

@@ -1,4 +1,5 @@
-"""The written replies, in both languages: what is said when no model is asked."""
+"""What is written by hand, in both languages: replies without a model, and the phrase before a quote
+from a page in another language."""
 
 from __future__ import annotations
 
