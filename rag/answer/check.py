@@ -215,10 +215,10 @@ class Checker:
         return None
 
     def goes_with(self, support: Support, first: Support) -> bool:
-        """Whether a quote says something beside another one, in the same language."""
-        pages = [self._passages[s.passage].chunk.language for s in (support, first)]
+        """Whether a quote from the same passage says something beside another one."""
         nested = support.quote in first.quote or first.quote in support.quote
-        return pages[0] == pages[1] and not nested
+        own = support.shown == support.quote
+        return own and support.passage == first.passage and not nested
 
     def remember(self, support: Support) -> None:
         """What was shown; it isn't said again."""
