@@ -22,6 +22,8 @@ from rag.types import FootnoteError, Message
 _PIECE = 128
 """Tokens of one prefill run: longer ones leave the processor's caches and compute attention that is
 masked away, shorter ones waste products of matrices. `stop` is asked between runs."""
+_LONG = 512
+"""Of more tokens than this each run reads a long cache again: then runs of twice as many pay."""
 _GUESSES = 15
 """With the token before them they fill the 16 rows of a processor's matrix unit."""
 _NEXT_SENTENCE = re.compile(r"""(?:(?<=[.!?…])|(?<=[.!?…][)"”»]))\n+(?=[^\s`|-])""")
@@ -235,10 +237,11 @@ class OnnxLanguageModel:
             self._cached = list(prefix.ids[:shared])
             cached = shared
         logits = None
-        for start in range(cached, len(prompt), _PIECE):
+        size = 2 * _PIECE if len(prompt) - cached > _LONG else _PIECE
+        for start in range(cached, len(prompt), size):
             if stop():
                 return None, cached
-            logits = self._run(prompt[start : start + _PIECE], start, 1)
+            logits = self._run(prompt[start : start + size], start, 1)
         return logits, cached
 
     def _remember(self, prompt: list[int], *, keep: bool = False) -> None:
