@@ -25,10 +25,11 @@ SIZE = len(SAME_LANGUAGE.weight)
 OPEN = Weights((0.0,) * SIZE, (1.0,) * SIZE, (1.0,) * SIZE, -1e9)
 
 
-def answerer(model: ServedLanguageModel) -> Answerer:
+def answerer(address: str) -> Answerer:
     pages = [chunk(f"{GOOD} It nests on cliffs."), chunk("Bread needs flour and time.", "bread")]
     collection = Collection(Searcher(stored(pages), WordEncoder()), Gate(OPEN, OPEN))
-    return Answerer({"t": collection}, model, Settings(collection="t"))
+    settings = Settings(collection="t", llm=address)
+    return Answerer({"t": collection}, ServedLanguageModel(settings), settings)
 
 
 def test_a_server_that_dies_in_mid_answer_is_one_sentence_and_the_next_answer_works(
@@ -36,7 +37,7 @@ def test_a_server_that_dies_in_mid_answer_is_one_sentence_and_the_next_answer_wo
 ) -> None:
     does = Behaviour()
     with chat_server(does) as address:
-        ask = answerer(ServedLanguageModel(Settings(llm=address)))
+        ask = answerer(address)
         does.reply = lambda messages: GOOD
         does.breaks_after = 4
         broken = ask.ask("How fast does a falcon dive?")

@@ -160,7 +160,7 @@ def test_an_interrupted_bench_gives_what_it_has(
 ) -> None:
     served = Served([1.0], 500.0)
     monkeypatch.setattr("rag.measure.bench.serve_and_ask", lambda *_: served)
-    question = ("What does the b parameter do in BM25?", "en")
+    question = ("Who developed BM25?", "en")
 
     def interrupt(stage: str, done: int, total: int) -> None:
         if done == 2:
