@@ -52,15 +52,19 @@ def nearest(
         found += [
             Place(n, i, _likely(match) + more)
             for i, match in enumerate(matches(question, vector, passage))
-            if _may_answer(passage, i)
+            if _may_answer(passage, i, defines=match.defines)
         ]
     return sorted(found, key=lambda place: -place.likely)
 
 
-def _may_answer(passage: Passage, i: int) -> bool:
+def _may_answer(passage: Passage, i: int, *, defines: bool) -> bool:
     sentence = passage.sentence(i)
+    if defines:  # a definition may announce its formula
+        sentence = sentence.rstrip(": \n")
     if not passage.is_prose(i) or _NO_ANSWER.search(sentence):
         return False
+    if defines:
+        return True
     # What goes on in the code block or the table below.
     last = i + 1 == len(passage.vectors)
     return not _GOES_ON.search(sentence) or last or passage.is_prose(i + 1)

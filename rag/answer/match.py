@@ -13,6 +13,11 @@ from rag.search.vectors import Vectors
 _ASKS_WHAT = re.compile(
     r"(?:what(?: is|'s| are)|que (?:es|son)) (?:the |an? |el |la |los |las |una? )?(?P<subject>.{2,60})$"
 )
+_SAYS_WHAT = re.compile(
+    r"(?:the |an? |el |la |los |las |una? )?(?P<subject>[^\W_][^.:;!?]{0,60}?)[\W_]*(?:\([^)]*\) )?"
+    r"\b(?:is|are|means|runs|takes|gives|says|es|son|significa|consiste)\b"
+)
+_LABEL = re.compile(r"(?:[-*•]|\d+[.)])?\s*(?P<subject>[^\W\d][^.:;!?]{1,40}): \w")
 
 
 @dataclass(frozen=True)
@@ -53,7 +58,7 @@ def matches(question: str, vector: Vectors, passage: Passage) -> list[Match]:
         found.append(
             Match(
                 float(cosine), own, above, earlier,
-                bool(defined and defined.match(analyse.fold(sentence))),
+                defined is not None and defined.by(sentence, language),
                 bool(sought.kinds) and sought.met_by(sentence),
             )
         )  # fmt: skip
@@ -61,12 +66,29 @@ def matches(question: str, vector: Vectors, passage: Passage) -> list[Match]:
     return found
 
 
-def _defines(question: str) -> re.Pattern[str] | None:
-    """For "What is X?": what a sentence begins with that says so, "X is …" or "An X means …"."""
+@dataclass(frozen=True)
+class _Definition:
+    """What "What is X?" asks for."""
+
+    subject: str
+    """Folded."""
+
+    def by(self, sentence: str, language: str) -> bool:
+        """Whether a sentence begins like "X is …", "Xing means …" or, in a list, "X: …"."""
+        folded = analyse.fold(sentence)
+        opens = _SAYS_WHAT.match(folded)
+        if opens and _stems(opens["subject"], language) == _stems(self.subject, language):
+            return True
+        label = _LABEL.match(folded)
+        named = _stems(label["subject"], language) if label else set()
+        return bool(named) and named <= _stems(self.subject, language)
+
+
+def _defines(question: str) -> _Definition | None:
     asked = _ASKS_WHAT.match(analyse.fold(question).strip(" ¿?!."))
-    if not asked:
-        return None
-    return re.compile(
-        rf"(?:the |an? |el |la |los |las |una? )?{re.escape(asked['subject'])}\b\W*"
-        r"(?:\([^)]*\) )?(?:is|are|means|runs|takes|gives|says|es|son|significa|consiste)\b"
-    )
+    return _Definition(asked["subject"]) if asked else None
+
+
+def _stems(text: str, language: str) -> set[str]:
+    words = analyse.content_words(text)
+    return {analyse.stem(word.folded, language) for word in words}

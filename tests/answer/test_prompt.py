@@ -129,3 +129,21 @@ def test_an_overview_is_a_candidate_only_when_it_came_first() -> None:
     assert {place.passage for place in found} == {0}
     found = choice.nearest(question, vector, [whole, LONG], "en", only=False)
     assert 0 in {place.passage for place in found}
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "first"),
+    [
+        ("¿Qué es la cuantización?",
+         "Con ella todo va más deprisa. Cuantizar es cambiar números por enteros:", 1),
+        ("What is a near negative?",
+         "It is one of three kinds here. Near: questions about your own subjects.", 1),
+        ("What is a cache?", "Caches are stores of earlier results. A cache gets cold.", 0),
+        ("What is a cache?", "A cache gets cold at night. What it holds is a matter of taste.", 0),
+    ],
+)  # fmt: skip
+def test_a_definition_comes_first(question: str, text: str, first: int) -> None:
+    language = "es" if "¿" in question else "en"
+    read = passage(text, language=language)
+    found = choice.nearest(question, ENCODER.encode_query(question), [read], language, only=False)  # type: ignore[arg-type]
+    assert found[0].sentence == first
