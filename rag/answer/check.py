@@ -163,7 +163,7 @@ class Checker:
         best, missing = self._best(sentence, stems)
         if best is None:
             return Unsupported(f"no passage holds {missing}")
-        other = self._passages[best.passage].chunk.language != self._language
+        other = self._is_abroad(best.passage)
         if other and not (
             self._translations and detect(sentence, self._language) == self._language
         ):
@@ -182,16 +182,19 @@ class Checker:
         support = self._own_words(passage, i)
         if not self._wanted.met_by(support.quote):
             return self._names_none()
-        own = support.shown == support.quote
-        if about and own and not self._is_about_the_question(support):
+        if about and not self._is_abroad(passage) and not self._is_about_the_question(support):
             return _BESIDE
         return support
 
     def _own_words(self, passage: int, i: int) -> Support:
-        quoted = self._passages[passage].quote(i, i)
-        other = self._passages[passage].chunk.language != self._language
-        shown = texts.told_elsewhere(quoted, self._language) if other else quoted
+        shown = quoted = self._passages[passage].quote(i, i)
+        if self._is_abroad(passage):
+            shown = texts.told_elsewhere(quoted, self._language)
         return Support(passage, quoted, 1.0, shown)
+
+    def _is_abroad(self, passage: int) -> bool:
+        """Whether a passage is in another language than the answer."""
+        return self._passages[passage].chunk.language != self._language
 
     def vote(self, sentence: str, support: Support) -> Vote:
         """What a whole sentence of the model's says of a quote."""
@@ -217,8 +220,8 @@ class Checker:
     def goes_with(self, support: Support, first: Support) -> bool:
         """Whether a quote from the same passage says something beside another one."""
         nested = support.quote in first.quote or first.quote in support.quote
-        own = support.shown == support.quote
-        return own and support.passage == first.passage and not nested
+        beside = support.passage == first.passage and not nested
+        return beside and not self._is_abroad(support.passage)
 
     def remember(self, support: Support) -> None:
         """What was shown; it isn't said again."""
@@ -235,7 +238,7 @@ class Checker:
         overview = chunk.kind == "overview"
         if not overview and support.shown.rstrip().endswith(":"):
             return Unsupported("only announces what follows")
-        own = chunk.language == self._language
+        own = not self._is_abroad(support.passage)
         if not overview and own and not self._is_about_the_question(support):
             return _BESIDE
         if not self._said and not self._wanted.met_by(support.quote):

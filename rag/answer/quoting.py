@@ -55,21 +55,22 @@ class Quoting:
                 writing.drop()
                 break
             writing.add(piece)
-            draft = writing.draft
-            if not writing.footnotes.citations:
+            began = bool(writing.footnotes.citations)
+            if began:
+                draft = writing.draft
+            else:
                 sure = chosen and not writing.closed and self._passes(agrees=False)
                 draft = chosen[0].shown if sure else ""
-            if draft or writing.footnotes.citations:
+            if began or draft:
                 progress.reading_begins()
             yield written(progress, writing, draft)
             full = writing.footnotes.sentences >= reading.most
             if writing.closed or writing.is_over or full:
                 writing.drop()
                 break
-        if stop():
+        if stop() or not self._may_answer(generation, progress):
             writing.drop()
-        elif self._may_answer(generation, progress):
-            writing.end()
+        writing.end()
         read(progress, generation)
         yield written(progress, writing, "")
 
@@ -87,19 +88,19 @@ class Quoting:
             if isinstance(code, Support):
                 return code
         vote = reading.checker.vote(sentence, chosen[0]) if chosen else "nothing"
-        writing.closed = vote != "the same"
-        if not chosen or not self._passes(agrees=vote == "the same"):
+        agrees = vote == "the same"
+        writing.closed = not agrees
+        if not chosen or not self._passes(agrees=agrees):
             return Unsupported(f"it says {vote}, and the judge was not sure enough")
-        shown, *second = chosen
-        reading.checker.remember(shown)
-        if vote != "the same":
-            progress.took("quoted")
-            writing.withheld += vote == "nothing" and sentence != ""
-            for support in second:  # which of the two isn't known
-                reading.footnotes.add(shown)
-                reading.checker.remember(support)
-                return support
-        return shown
+        if agrees:
+            reading.checker.remember(chosen[0])
+            return chosen[0]
+        progress.took("quoted")
+        writing.withheld += vote == "nothing" and sentence != ""
+        *before, last = chosen  # which of two isn't known
+        for support in before:
+            reading.footnotes.add(support)
+        return last
 
     def _may_answer(self, generation: Generation, progress: Progress) -> bool:
         """Whether the sentence may yet be shown: before the model has voted, as if for it."""

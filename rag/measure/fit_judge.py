@@ -88,22 +88,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except FootnoteError as error:
         print(error, file=sys.stderr)
         return 1
-    _report(rows)
-    judge, points = fit(rows)
+    judge, points, scores = fit(rows)
+    _report(rows, scores)
     path_of(model).write_text(as_json(model, judge, points), encoding="utf-8")
     print(f"{len(rows)} questions → {path_of(model)}")
     return 0
 
 
-def fit(rows: Sequence[Row]) -> tuple[Judge, list[float]]:
-    """The judge of all rows, and for each of PERCENTS the point that lets so many answerable
-    questions through, by scores of blogs that were left out."""
+def fit(rows: Sequence[Row]) -> tuple[Judge, list[float], NDArray[np.float64]]:
+    """The judge of all rows; for each of PERCENTS the point that lets so many answerable questions
+    through; and the scores that this goes by, each of a judge of the other blogs."""
     weights, offset = _classifier(rows)
     scores, answerable = held_out(rows)
     agreed = _vote(scores, rows)
     scores += agreed * np.array([row.agrees for row in rows])
     points = np.quantile(scores[answerable], [1 - percent / 100 for percent in PERCENTS])
-    return Judge(weights, _GATE, agreed, offset), points.tolist()
+    return Judge(weights, _GATE, agreed, offset), points.tolist(), scores
 
 
 def held_out(rows: Sequence[Row]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
@@ -226,9 +226,8 @@ def _plain(text: str) -> str:
     return " ".join(re.sub(r"\W+", " ", fold(text)).split())
 
 
-def _report(rows: Sequence[Row]) -> None:
-    scores, answerable = held_out(rows)
-    scores += _vote(scores, rows) * np.array([row.agrees for row in rows])
+def _report(rows: Sequence[Row], scores: NDArray[np.float64]) -> None:
+    answerable = np.array([row.answerable for row in rows])
     blogs = np.array([row.blog for row in rows])
     gates = np.array([row.gate for row in rows])
     for blog in [*sorted({row.blog for row in rows}), ""]:

@@ -126,6 +126,13 @@ def test_what_comes_behind_another_sentence_in_one_piece_is_not_heard() -> None:
     assert ask.ask("What does BM25 rank documents by?").answer == f"{GOOD} [1]"
 
 
+def test_without_a_state_the_gate_alone_decides() -> None:
+    ask, model = answerer(GOOD, judge=JUDGE)
+    model.state = None
+    answer = ask.ask("What does BM25 do?")
+    assert answer.outcome == "answered" and "judged" not in answer.route
+
+
 def test_a_follow_up_asks_for_its_own_kind_of_thing() -> None:
     ask, model = answerer(GOOD, GOOD, judge=JUDGE)
     model.state = YES

@@ -28,7 +28,7 @@ def test_what_the_states_say_is_found_on_blogs_that_were_left_out() -> None:
     scores, answerable = held_out(rows(2.0))
     gap = scores[answerable].mean() - scores[~answerable].mean()
     assert gap > 1.5 * scores.std()
-    judge, points = fit(rows(2.0))
+    judge, points, _ = fit(rows(2.0))
     assert int(np.abs(judge.weights).argmax()) == 2
     assert points == sorted(points, reverse=True) and len(points) == len(PERCENTS)
     point = points[PERCENTS.index(80)]
@@ -43,7 +43,7 @@ def test_where_the_states_say_nothing_nothing_is_found() -> None:
 
 
 def test_what_is_written_is_the_judge() -> None:
-    judge, points = fit(rows(2.0))
+    judge, points, _ = fit(rows(2.0))
     written = json.loads(as_json("m", judge, points))
     assert written["points"] == pytest.approx(points, abs=1e-3)
     assert written["model"] == "m"
@@ -62,7 +62,7 @@ def test_what_is_asked_for_counts_neither_for_an_answer_nor_against_one() -> Non
         state[0] += 1.5 if answerable else -1.5
         state[1] += 3.0 if price else 0.0
         made.append(Row(f"b{n % 4}", answerable, answerable, "price" * price, 0.0, False, state))
-    even, _ = fit(made)
-    uneven, _ = fit([replace(row, kind="") for row in made])
+    even, *_ = fit(made)
+    uneven, *_ = fit([replace(row, kind="") for row in made])
     assert abs(even.weights[1]) < 0.5 * abs(uneven.weights[1])
     assert even.weights[0] > 0
