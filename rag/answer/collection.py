@@ -14,7 +14,7 @@ from rag.answer.reading import Reading
 from rag.answer.suggest import Suggester
 from rag.search.gate import Gate
 from rag.search.search import Found, Searcher
-from rag.types import CollectionInfo, Language, Message
+from rag.types import CollectionInfo, Language
 
 _SENTENCES = 2
 """Most sentences of an answer."""
@@ -64,12 +64,12 @@ class Collection:
             for hit, position in zip(found.hits, found.positions, strict=True)
         ]
 
-        def messages() -> list[Message]:
+        def asked() -> prompt.Prompt:
             notes = prompt.select(found.spelt, found.vector, passages, count_tokens)
-            return prompt.messages(question, context, notes, spoken)
+            return prompt.of(question, context, notes, spoken)
 
         return Reading(
-            messages,
+            asked,
             Checker(
                 question,
                 spoken,
@@ -79,7 +79,7 @@ class Collection:
                 translations=translations,
             ),
             Footnotes(passages),
-            lambda: choice.nearest(found.spelt, found.vector, passages, spoken, only=not abroad),
+            choice.candidates(found.spelt, found.vector, passages, spoken, only=not abroad),
             _SENTENCES,
             prompt.wants_code(question),
         )

@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from rag.answer.choice import Pointer
 from rag.types import FootnoteError
 
 _MOST_GATE = 6.0
@@ -37,6 +38,8 @@ class Judge:
     """Added when the model's first sentence says what the nearest one says."""
     offset: float
     """Less the chosen point."""
+    pointer: Pointer | None = None
+    """What was fitted beside it, where the model tells its looks."""
 
     def may_look(self, gate_score: float) -> bool:
         """Whether a question is near enough to the collection to be read with its notes."""
@@ -70,7 +73,11 @@ def judge_of(model: str, lets_through: int) -> Judge | None:
         point = dict(zip(PERCENTS, fitted["points"], strict=True))[lets_through]
         weights = np.array(fitted["weights"], np.float32)
         offset = float(fitted["offset"]) - point
-        return Judge(weights, float(fitted["gate"]), float(fitted["agreed"]), offset)
+        pointed = fitted["pointer"]
+        pointer = pointed and Pointer(
+            np.array(pointed["signs"], np.float32), np.array(pointed["heads"], np.float32)
+        )
+        return Judge(weights, float(fitted["gate"]), float(fitted["agreed"]), offset, pointer)
     except (ValueError, KeyError, TypeError) as error:
         raise FootnoteError(
             f"{path} is not whole; write it again with python -m rag.measure.fit_judge."

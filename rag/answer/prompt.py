@@ -9,9 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from rag.answer.check import Passage
 from rag.answer.match import matches
+from rag.llm.protocol import Watch
 from rag.search import analyse
 from rag.search.vectors import Vectors
 from rag.types import Language, Message
@@ -58,6 +60,34 @@ _EXAMPLE: dict[Language, tuple[str, str, str]] = {
 
 
 @dataclass(frozen=True)
+class Notes:
+    """Sentences of passages as the model reads them."""
+
+    text: str
+    lines: tuple[Line, ...]
+
+
+class Line(NamedTuple):
+    """A sentence among notes."""
+
+    passage: int
+    sentence: int
+    start: int
+    """In the notes' text; `end` is behind it."""
+    end: int
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """What the model is asked, and which of it is worth watching."""
+
+    messages: Sequence[Message]
+    watch: Watch | None = None
+    lines: tuple[Line, ...] = ()
+    """The sentences that are watched, in order."""
+
+
+@dataclass(frozen=True)
 class Form:
     """A prompt: a rule and an example in each language, then the notes and the question."""
 
@@ -86,6 +116,17 @@ class Form:
             asked = f"{_EARLIER[language]}: {context}\n{asked}"
         return [*self.fixed(language), Message("user", _asked(notes, asked, language))]
 
+    def prompt(
+        self, question: str, context: str | None, notes: Notes, language: Language
+    ) -> Prompt:
+        """The same, with what is to be watched: the question as it stands, and the notes' sentences."""
+        messages = self.messages(question, context, notes.text, language)
+        content = messages[-1].content
+        before = len(_asked("", "", language).removesuffix("\n\n"))
+        asked = (len(content) - len(question), len(content))
+        sentences = tuple((before + line.start, before + line.end) for line in notes.lines)
+        return Prompt(messages, Watch(asked, sentences), notes.lines)
+
 
 def _asked(notes: str, question: str, language: Language) -> str:
     return f"{_NOTES[language]}:\n{notes}\n\n{question}"
@@ -94,6 +135,7 @@ def _asked(notes: str, question: str, language: Language) -> str:
 _FORM = Form(_SYSTEM, _EXAMPLE)
 fixed = _FORM.fixed
 messages = _FORM.messages
+of = _FORM.prompt
 
 
 def select(
@@ -102,24 +144,30 @@ def select(
     passages: Sequence[Passage],
     count_tokens: Callable[[str], int],
     budget: int = BUDGET,
-) -> str:
+) -> Notes:
     """Of each passage the run of sentences that is nearest to the question, under its title.
 
     The first passage gets up to `_FIRST_SHARE` of the budget, the others what is left, in order. A
     run keeps what sentences need to be understood: those around them.
     """
-    notes, left = [], budget
+    text, left = "", budget
+    told: list[Line] = []
     for n, passage in enumerate(passages):
         if passage.chunk.kind == "overview" and passages[0].chunk.kind != "overview":
             continue  # it names every subject of the collection, and answers only for the whole
         allowed = left if n else round(budget * _FIRST_SHARE)
-        lines, spent = _run(passage, nearness(question, vector, passage), count_tokens, allowed)
-        if lines:
-            notes.append("\n".join((f"## {_heading(passage)}", *lines)))
+        run, spent = _run(passage, nearness(question, vector, passage), count_tokens, allowed)
+        if run:
+            text += ("\n\n" if text else "") + f"## {_heading(passage)}"
+            for i in run:
+                sentence = passage.sentence(i)
+                start = len(text) + 1
+                text += f"\n{sentence}"
+                told.append(Line(n, i, start, start + len(sentence)))
             left -= spent
         if left < _LEAST:
             break
-    return "\n\n".join(notes)
+    return Notes(text, tuple(told))
 
 
 def wants_code(question: str) -> bool:
@@ -141,8 +189,9 @@ def nearness(question: str, vector: Vectors, passage: Passage) -> list[float]:
 
 def _run(
     passage: Passage, near: list[float], count_tokens: Callable[[str], int], budget: int
-) -> tuple[list[str], int]:
-    """The nearest sentence, grown to both sides, the nearer side first, while the budget allows."""
+) -> tuple[list[int], int]:
+    """The nearest sentence, grown to both sides, the nearer side first, while the budget allows; and
+    what it costs."""
     if not near:
         return [], 0
     costs = [count_tokens(passage.sentence(i)) + 1 for i in range(len(near))]
@@ -162,7 +211,7 @@ def _run(
             spent += costs[i]
         elif passage.is_prose(i):
             break  # a code block that is too long is skipped; prose ends the run
-    return [passage.sentence(i) for i in sorted(chosen)], spent
+    return sorted(chosen), spent
 
 
 def _heading(passage: Passage) -> str:

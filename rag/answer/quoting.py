@@ -1,17 +1,24 @@
-"""A turn in which the nearest sentence is quoted, and the model says whether it answers.
+"""A turn in which a sentence is quoted that the model has looked at, and the model says whether it
+answers.
 
-Its state says so before the first word, by `rag.answer.judge`, where one was fitted for it; what it
-then writes is a vote for the sentence or for another one. A model of half a billion parameters reads
-better than it writes.
+Where a judge and a pointer were fitted for the model (`rag.answer.judge`, `rag.answer.choice`), what
+it did while it read says both before its first word; what it then writes is a vote for the sentence
+or for another one. A model of half a billion parameters reads better than it writes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
 
 from rag.answer.check import Support, Unsupported
+from rag.answer.choice import CLOSE
 from rag.answer.judge import Judge
 from rag.answer.progress import Progress
+from rag.answer.prompt import Prompt
 from rag.answer.reading import Reading
 from rag.answer.writer import SURE, read, written
 from rag.answer.writing import Writing
@@ -39,15 +46,21 @@ class Quoting:
         progress: Progress,
         stop: Callable[[], bool],
     ) -> Iterator[Answer]:
-        """Streams the nearest sentence, as a draft where it needs no vote, then what holds of it and of
-        what goes with it."""
-        chosen = reading.choose(about=self._judge is None)
-        if not chosen and not reading.wants_code:
+        """Streams the likeliest sentence, as a draft where it needs no vote, then what holds of it and
+        of what goes with it."""
+        if not (reading.may_answer() or reading.wants_code):
             return
-        generation = self._llm.generate(reading.messages(), max_tokens=self._max_tokens, stop=stop)
+        asked = reading.prompt()
+        generation = self._llm.generate(
+            asked.messages, max_tokens=self._max_tokens, stop=stop, watch=asked.watch
+        )
+
+        @cache
+        def chosen() -> list[Support]:
+            return self._choose(reading, asked, generation.looks)
 
         def first(sentence: str) -> Support | Unsupported:
-            return self._first(sentence, chosen, writing, reading, progress)
+            return self._first(sentence, chosen(), writing, reading, progress)
 
         writing = Writing(reading.checker, reading.footnotes, spoken, first)
         for piece in generation:
@@ -59,8 +72,8 @@ class Quoting:
             if began:
                 draft = writing.draft
             else:
-                sure = chosen and not writing.closed and self._passes(agrees=False)
-                draft = chosen[0].shown if sure else ""
+                sure = chosen() and not writing.closed and self._passes(agrees=False)
+                draft = chosen()[0].shown if sure else ""
             if began or draft:
                 progress.reading_begins()
             yield written(progress, writing, draft)
@@ -73,6 +86,16 @@ class Quoting:
         writing.end()
         read(progress, generation)
         yield written(progress, writing, "")
+
+    def _choose(
+        self, reading: Reading, asked: Prompt, looks: NDArray[np.float32] | None
+    ) -> list[Support]:
+        """What is to be shown; `looks` are known from the first piece of the model's on."""
+        pointer = self._judge.pointer if self._judge else None
+        if pointer is None or looks is None:
+            return reading.choose(reading.nearest(), CLOSE, about=self._judge is None)
+        places = pointer.likeliest(reading.candidates, asked.lines, looks)
+        return reading.choose(places, pointer.CLOSE, about=False)
 
     def _first(
         self,

@@ -6,43 +6,52 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from rag.answer.check import Checker, Support, Unsupported
-from rag.answer.choice import Place
+from rag.answer.choice import Candidate, Place, nearest
 from rag.answer.footnotes import Footnotes
+from rag.answer.prompt import Prompt
 from rag.answer.writing import Writing
-from rag.types import Message
 
 TRIED = 4
-"""Nearest sentences that are tried as the answer."""
-CLOSE = 0.02
-"""A second sentence that is less likely than the first by at most so much may be the answer as well."""
+"""Likeliest sentences that are tried as the answer."""
 
 
 @dataclass(frozen=True)
 class Reading:
     """A prompt, the check of what the model makes of it, and where the checked text grows."""
 
-    messages: Callable[[], Sequence[Message]]
+    prompt: Callable[[], Prompt]
     checker: Checker
     footnotes: Footnotes
-    nearest: Callable[[], Sequence[Place]]
-    """What could be an answer as it stands, the likeliest first."""
+    candidates: Sequence[Candidate]
+    """What could be an answer as it stands."""
     most: int
     """Sentences that the answer may have."""
     wants_code: bool
     """Whether code may be the answer."""
 
-    def choose(self, *, about: bool) -> list[Support]:
-        """The likeliest sentence that could be the answer, and a second one that is about as likely;
-        with `about`, only what has a fair share of the question's words."""
+    def nearest(self) -> Sequence[Place]:
+        """The candidates, the likeliest first by the encoder alone."""
+        return nearest(self.candidates)
+
+    def may_answer(self) -> bool:
+        """Whether any candidate has the kind of thing that was asked for."""
+        found = (
+            self.checker.candidate(c.passage, c.sentence, about=False) for c in self.candidates
+        )
+        return any(isinstance(support, Support) for support in found)
+
+    def choose(self, places: Sequence[Place], close: float, *, about: bool) -> list[Support]:
+        """The first of the likeliest places that could be the answer, and a second one that is less
+        likely by at most `close`; with `about`, only what has a fair share of the question's words."""
         found: list[Support] = []
         best = 0.0
-        for place in self.nearest()[:TRIED]:
+        for place in places[:TRIED]:
             support = self.checker.candidate(place.passage, place.sentence, about=about)
             if isinstance(support, Unsupported):
                 continue
             if not found:
                 found, best = [support], place.likely
-            elif place.likely > best - CLOSE and self.checker.goes_with(support, found[0]):
+            elif place.likely > best - close and self.checker.goes_with(support, found[0]):
                 return [*found, support]
         return found
 

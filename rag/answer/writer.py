@@ -36,7 +36,8 @@ class Writer:
         if _WRITTEN_TO_BE_QUOTED & {*progress.answer.route}:
             return
         writing = Writing(reading.checker, reading.footnotes, spoken)
-        generation = self._llm.generate(reading.messages(), max_tokens=self._max_tokens, stop=stop)
+        asked = reading.prompt().messages
+        generation = self._llm.generate(asked, max_tokens=self._max_tokens, stop=stop)
         for piece in generation:
             writing.add(piece)
             draft = writing.draft

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
@@ -48,13 +49,37 @@ class Chat:
         Special tokens that stand in a message's text are broken up: what a page or a reader says
         can't end its own turn.
         """
-        rendered = self._template.render(
-            messages=[{"role": m.role, "content": self._plain(m.content)} for m in messages],
-            add_generation_prompt=reply,
-            **self._names,
-        )
+        rendered = self._rendered(messages, reply=reply)
         ids = self._tokenizer.encode(rendered + self._plain(begin), add_special_tokens=False).ids
         return list(ids)
+
+    def places(
+        self, messages: Sequence[Message], spans: Sequence[tuple[int, int]]
+    ) -> list[tuple[int, int]] | None:
+        """The tokens of `prompt` that make up stretches of the last message's text, as (first, end).
+
+        None where the template doesn't give the message as it is.
+        """
+        rendered, content = self._rendered(messages, reply=True), messages[-1].content
+        base = rendered.rfind(self._plain(content))
+        if base < 0:
+            return None
+        offsets = self._tokenizer.encode(rendered, add_special_tokens=False).offsets
+        starts, ends = [start for start, _ in offsets], [end for _, end in offsets]
+        found = []
+        for start, end in spans:
+            first, last = (base + len(self._plain(content[:cut])) for cut in (start, end))
+            found.append((bisect_right(ends, first), bisect_left(starts, last)))
+        return found
+
+    def _rendered(self, messages: Sequence[Message], *, reply: bool) -> str:
+        return str(
+            self._template.render(
+                messages=[{"role": m.role, "content": self._plain(m.content)} for m in messages],
+                add_generation_prompt=reply,
+                **self._names,
+            )
+        )
 
     def count(self, text: str) -> int:
         """Tokens of a text, without special ones."""

@@ -15,7 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from rag.llm.fuse import expose_state, fuse_attention, fuse_norms, fuse_skips, limit_logits
+from rag.llm.fuse import (
+    expose_queries,
+    expose_state,
+    fuse_attention,
+    fuse_norms,
+    fuse_skips,
+    limit_logits,
+)
 from rag.llm.graph import Graph
 from rag.llm.quantise import quantise
 from rag.llm.quiet import quiet_libraries
@@ -159,7 +166,9 @@ def _rewrite(source: Path, target: Path, config: dict[str, Any], *, quantised: b
 def fuse(graph: Graph, config: dict[str, Any]) -> None:
     """An exported graph's shapes of operators become ONNX Runtime's own, its logits the last ones."""
     limit_logits(graph)
-    if not fuse_attention(graph, config):
+    if fuse_attention(graph, config):
+        expose_queries(graph, config["num_hidden_layers"])
+    else:
         log.info("%s keeps the attention it was exported with", config["model_type"])
     fuse_norms(graph)
     if not expose_state(graph, config["num_hidden_layers"]):

@@ -28,6 +28,9 @@ STATE_OUTPUT = "state"
 _STATE_DEPTH = 7 / 12
 """Share of the layers below the state: there, what a prompt's last token knows of the notes before
 it is clearest (docs/answers.md); near the top it is about the next word."""
+_LOOKING = (5 / 12, 5 / 6)
+"""Share of the layers below the first and the last that tells its queries: heads that look for what
+a question asks stand here (docs/answers.md)."""
 
 
 def limit_logits(graph: Graph) -> None:
@@ -143,6 +146,42 @@ def expose_state(graph: Graph, layers: int) -> bool:
     shape: list[str | int | None] = [1, "sequence_length", len(weight)]
     graph.outputs.append(helper.make_tensor_value_info(STATE_OUTPUT, TensorProto.FLOAT, shape))
     return True
+
+
+def expose_queries(graph: Graph, layers: int) -> None:
+    """Adds an output `queries.LAYER`, (1, tokens, heads × size), for layers in the middle of the model:
+    their queries as they meet the keys of the cache, which are turned by their positions too.
+
+    After attention is fused.
+    """
+    fused = {node.name: node for node in graph.nodes if node.op_type == "GroupQueryAttention"}
+    low, high = (round(share * layers) for share in _LOOKING)
+    begin = [
+        helper.make_node(
+            "Cast", ["total_sequence_length"], ["queries/total"], to=TensorProto.INT64
+        ),
+        helper.make_node("Shape", ["input_ids"], ["queries/tokens"], start=1, end=2),
+        helper.make_node("Unsqueeze", ["queries/total", "queries/front"], ["queries/end"]),
+        helper.make_node("Sub", ["queries/end", "queries/tokens"], ["queries/start"]),
+    ]
+    graph.add_weight("queries/front", np.array([0]))
+    graph.nodes = [*begin, *graph.nodes]
+    for layer in range(low, high):
+        attention = fused[f"attention.{layer}"]
+        name = f"queries.{layer}"
+        turned = helper.make_node(
+            "RotaryEmbedding",
+            [attention.input[0], "queries/start", *attention.input[7:9]],
+            [name],
+            name=name,
+            domain=MICROSOFT,
+        )
+        graph.replace([attention], [turned, attention])
+        heads = next(a.i for a in attention.attribute if a.name == "num_heads")
+        half = graph.value(attention.input[7])
+        assert half is not None
+        shape: list[str | int | None] = [1, "sequence_length", heads * 2 * half.shape[1]]
+        graph.outputs.append(helper.make_tensor_value_info(name, TensorProto.FLOAT, shape))
 
 
 def fuse_attention(graph: Graph, config: dict[str, Any]) -> bool:

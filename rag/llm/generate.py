@@ -11,11 +11,12 @@ from pathlib import Path
 
 import numpy as np
 
+from rag.llm.attention import Look
 from rag.llm.chat import Chat
 from rag.llm.fair_lock import FairLock
 from rag.llm.lookup import Lookup
 from rag.llm.prefixes import Prefix, PrefixStore, common_prefix
-from rag.llm.protocol import Ending, never
+from rag.llm.protocol import Ending, Watch, never
 from rag.llm.session import MAX_TOKENS, Session
 from rag.types import FootnoteError, Message
 
@@ -43,6 +44,7 @@ class OnnxGeneration:
         self.text = ""
         self.ending: Ending | None = None
         self.state: np.ndarray | None = None
+        self.looks: np.ndarray | None = None
         self.left = False
         """Nobody reads on."""
         self._pieces: queue.SimpleQueue[str | BaseException | None] = queue.SimpleQueue()
@@ -98,8 +100,10 @@ class OnnxLanguageModel:
         max_tokens: int,
         begin: str = "",
         stop: Callable[[], bool] = never,
+        watch: Watch | None = None,
     ) -> OnnxGeneration:
         """Starts on the assistant's turn after `messages`; see the protocol."""
+        look = self._look(messages, watch) if watch and self._session.looks else None
         prompt = self._prompt(messages, begin)
         made = OnnxGeneration(len(prompt))
         limit = min(max_tokens, self._session.capacity - len(prompt))
@@ -108,7 +112,9 @@ class OnnxLanguageModel:
 
         def work() -> Iterator[str]:
             with self._lock:
-                yield from self._decode(prompt, flowing, limit, lambda: made.left or stop(), made)
+                yield from self._decode(
+                    prompt, flowing, limit, lambda: made.left or stop(), made, look
+                )
 
         threading.Thread(target=made._write, args=[work], daemon=True).start()
         return made
@@ -167,12 +173,14 @@ class OnnxLanguageModel:
         limit: int,
         stop: Callable[[], bool],
         made: OnnxGeneration,
+        look: Look | None,
     ) -> Iterator[str]:
-        logits, made.cached_tokens = self._prefill(prompt, stop)
+        logits, made.cached_tokens = self._prefill(prompt, stop, look)
         if logits is None:
             made.ending = "stopped"
             return
         made.state = self._session.state
+        made.looks = look.result() if look else None
         try:
             lookup = Lookup([*prompt, *likely])
             yield from self._write(prompt, logits, lookup, limit, stop, made)
@@ -224,11 +232,16 @@ class OnnxLanguageModel:
             right = common_prefix(guesses, choices)
             fresh = choices[: right + 1]
 
+    def _look(self, messages: Sequence[Message], watch: Watch) -> Look | None:
+        places = self._chat.places(messages, [watch.question, *watch.sentences])
+        return Look(*places) if places else None
+
     def _prefill(
-        self, prompt: list[int], stop: Callable[[], bool]
+        self, prompt: list[int], stop: Callable[[], bool], look: Look | None = None
     ) -> tuple[np.ndarray | None, int]:
         """Logits of the prompt's last token, None when stopped; and the tokens that were cached."""
-        wanted = prompt[:-1]  # the last token is run in any case, for its logits
+        # What is asked for is run in any case: the last token for its logits, the question's looks.
+        wanted = prompt[: look.first if look else -1]
         cached = common_prefix(self._cached, wanted)
         prefix, shared = self._prefixes.find(wanted)
         if prefix is not None and shared > cached:
@@ -242,6 +255,10 @@ class OnnxLanguageModel:
             if stop():
                 return None, cached
             logits = self._run(prompt[start : start + size], start, 1)
+            end = min(start + size, len(prompt))
+            if look and end > look.first:
+                rows = min(end - look.first, end - start)
+                look.add(self._session.looked_at(rows, end, look.sentences))
         return logits, cached
 
     def _remember(self, prompt: list[int], *, keep: bool = False) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Literal, Protocol
 
 import numpy as np
@@ -16,6 +17,14 @@ Ending = Literal["end", "length", "stopped", "repetition"]
 def never() -> bool:
     """A `stop` for what nobody stops."""
     return False
+
+
+@dataclass(frozen=True)
+class Watch:
+    """Who looks at what: stretches of the last message's text, as (start, end)."""
+
+    question: tuple[int, int]
+    sentences: tuple[tuple[int, int], ...]
 
 
 class Generation(Protocol):
@@ -32,6 +41,10 @@ class Generation(Protocol):
     state: np.ndarray | None
     """What the model makes of the prompt: the state of its last token in the middle of the layers,
     float32 of shape (hidden,), from the first piece on. None from a model that doesn't tell."""
+    looks: np.ndarray | None
+    """What was watched: the share of attention that each sentence got, on average over the question's
+    tokens and over those behind it, by each head in the middle of the layers. Float32 of shape
+    (2, heads, sentences), from the first piece on. None from a model that doesn't tell."""
 
     def __iter__(self) -> Iterator[str]:
         """Pieces of text; leaving the loop early stops the model. Raises what went wrong in it."""
@@ -53,10 +66,12 @@ class LanguageModel(Protocol):
         max_tokens: int,
         begin: str = "",
         stop: Callable[[], bool] = never,
+        watch: Watch | None = None,
     ) -> Generation:
         """Starts on the assistant's turn after `messages`.
 
         `begin` is how that turn starts; it is read, not repeated. `stop` is asked before each step.
+        With `watch` the generation tells what the question looked at.
         Raises FootnoteError when the prompt is longer than the model's memory.
         """
 

@@ -17,7 +17,7 @@ from typing import Any
 import httpx
 import numpy as np
 
-from rag.llm.protocol import Ending, never
+from rag.llm.protocol import Ending, Watch, never
 from rag.llm.server_errors import explained, refuse_status, server_sent
 from rag.settings import Settings
 from rag.types import FootnoteError, Message, Unavailable
@@ -56,6 +56,7 @@ class ServedGeneration:
         self.text = ""
         self.ending: Ending | None = None
         self.state: np.ndarray | None = None
+        self.looks: np.ndarray | None = None
         self._pieces = pieces
         self._stop = stop
 
@@ -111,8 +112,9 @@ class ServedLanguageModel:
         max_tokens: int,
         begin: str = "",
         stop: Callable[[], bool] = never,
+        watch: Watch | None = None,
     ) -> ServedGeneration:
-        """Starts on the assistant's turn after `messages`; see the protocol.
+        """Starts on the assistant's turn after `messages`; see the protocol. A server tells no looks.
 
         A server that can't go on with a begun turn gets `begin` as the assistant's earlier message.
         Its reply counts only from where it takes the beginning up; else the turn stays empty.

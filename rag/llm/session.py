@@ -10,6 +10,10 @@ from typing import Any
 import numpy as np
 import onnxruntime as ort
 
+from rag.llm.attention import shares
+
+_QUERIES = "queries."
+"""Outputs of `rag.llm.fuse.expose_queries`, with the layer's number behind it."""
 MAX_TOKENS = 4096
 """Longest prompt and answer together; the cache's memory is only taken as it fills."""
 
@@ -38,6 +42,13 @@ class Session:
         self.hidden: int | None = outputs["state"].shape[-1] if "state" in outputs else None
         """Width of the states, where the graph gives them."""
         self._states = np.empty((0, self.hidden or 0), np.float32)
+        self._query_names = [name for name in outputs if name.startswith(_QUERIES)]
+        self._keys = [
+            self._past.index(f"past_key_values.{name.removeprefix(_QUERIES)}.key")
+            for name in self._query_names
+        ]
+        self._query_width = outputs[self._query_names[0]].shape[-1] if self._query_names else 0
+        self._queries = np.empty((len(self._query_names), 0, self._query_width), np.float32)
         self._fused = "seqlens_k" in inputs
         room = capacity + 1  # for the second row of a run of one token
         self._cache = np.zeros((len(self._past), heads, room, size), np.float32)
@@ -63,6 +74,17 @@ class Session:
     def state(self) -> np.ndarray | None:
         """A copy of the last run's last token's state, (hidden,); None where the graph has none."""
         return self._states[-1].copy() if len(self._states) else None
+
+    @property
+    def looks(self) -> bool:
+        """Whether the graph tells what its tokens look at."""
+        return bool(self._query_names)
+
+    def looked_at(self, tokens: int, end: int, spans: Sequence[tuple[int, int]]) -> np.ndarray:
+        """Which share of its attention each of the last run's last `tokens` tokens gave to each span
+        of tokens, as `rag.llm.attention.shares` has it; `end` is where that run ended."""
+        queries = self._queries[:, -tokens:]
+        return shares(queries, self._cache[self._keys, :, :end], end - tokens, spans)
 
     def read_cache(self, start: int, end: int) -> np.ndarray:
         """A copy of the cache's tokens `start` to `end`: (2 × layers, heads, tokens, size).
@@ -120,8 +142,16 @@ class Session:
             shape = (1, *self._states.shape)
             pointer = self._states.ctypes.data
             self._binding.bind_output("state", "cpu", 0, np.float32, shape, pointer)
+        if self._query_names:
+            # Not kept from run to run: a prompt's pieces differ in length.
+            count = tokens.shape[1]
+            self._queries = np.empty((len(self._query_names), count, self._query_width), np.float32)
+            for name, buffer in zip(self._query_names, self._queries, strict=True):
+                shape = (1, *buffer.shape)
+                self._binding.bind_output(name, "cpu", 0, np.float32, shape, buffer.ctypes.data)
         self._session.run_with_iobinding(self._binding)
         self._states = self._states[: len(ids)]
+        self._queries = self._queries[:, : len(ids)]
         return self._logits[:logits]
 
     def _run_plain(self, ids: Sequence[int], start: int, logits: int) -> np.ndarray:

@@ -15,8 +15,8 @@ import random
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,17 +26,23 @@ from sklearn.linear_model import LogisticRegression
 
 from rag import prepare
 from rag.answer import language
+from rag.answer.check import Support
+from rag.answer.choice import SIGNS
 from rag.answer.collection import Collection
 from rag.answer.judge import PERCENTS, Judge, path_of
 from rag.answer.load import load_collections, load_encoder, warm_up
+from rag.answer.prompt import Line
+from rag.answer.reading import TRIED, Reading
 from rag.answer.wanted import wanted
 from rag.build import Plan
 from rag.ingest.sentences import sentences
 from rag.ingest.sources import Source
 from rag.llm.engine import load_llm
 from rag.llm.protocol import Generation, LanguageModel
+from rag.measure import fit_pointer
 from rag.measure.battery import read_lines
 from rag.measure.figures import auc
+from rag.measure.fit_pointer import Sentences
 from rag.progress import Bars
 from rag.search.analyse import fold
 from rag.settings import Settings
@@ -66,8 +72,8 @@ class Row:
     kind: str
     """What kind of thing is asked for (`rag.answer.wanted`)."""
     gate: float
-    agrees: bool
-    """Whether the model's first sentence says what the nearest one says."""
+    sentences: Sentences
+    """Those of the notes that could be shown."""
     state: NDArray[np.float32]
 
 
@@ -88,40 +94,63 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except FootnoteError as error:
         print(error, file=sys.stderr)
         return 1
-    judge, points, scores = fit(rows)
-    _report(rows, scores)
+    judge, points, held = fit(rows)
+    _report(rows, held)
     path_of(model).write_text(as_json(model, judge, points), encoding="utf-8")
     print(f"{len(rows)} questions → {path_of(model)}")
     return 0
 
 
-def fit(rows: Sequence[Row]) -> tuple[Judge, list[float], NDArray[np.float64]]:
+def fit(rows: Sequence[Row]) -> tuple[Judge, list[float], HeldOut]:
     """The judge of all rows; for each of PERCENTS the point that lets so many answerable questions
-    through; and the scores that this goes by, each of a judge of the other blogs."""
+    through; and what this goes by, each row by a judge of the other blogs."""
     weights, offset = _classifier(rows)
-    scores, answerable = held_out(rows)
-    agreed = _vote(scores, rows)
-    scores += agreed * np.array([row.agrees for row in rows])
-    points = np.quantile(scores[answerable], [1 - percent / 100 for percent in PERCENTS])
-    return Judge(weights, _GATE, agreed, offset), points.tolist(), scores
+    held = held_out(rows)
+    agreed = _vote(held.scores, held.agrees, rows)
+    held = replace(held, scores=held.scores + agreed * held.agrees)
+    points = np.quantile(held.scores[held.answerable], [1 - percent / 100 for percent in PERCENTS])
+    pointer = fit_pointer.fit([row.sentences for row in rows])
+    return Judge(weights, _GATE, agreed, offset, pointer), points.tolist(), held
 
 
-def held_out(rows: Sequence[Row]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Each row's score by a classifier of the other blogs, without the model's vote, and whether it
-    is answerable."""
+@dataclass(frozen=True)
+class HeldOut:
+    """What a judge of the other blogs makes of each row."""
+
+    scores: NDArray[np.float64]
+    answerable: NDArray[np.bool_]
+    agrees: NDArray[np.bool_]
+    """Whether the model's first sentence says what the chosen one says."""
+    right: NDArray[np.bool_]
+    """Whether the chosen sentence has the answer."""
+    could: NDArray[np.bool_]
+    """Whether any has."""
+
+
+def held_out(rows: Sequence[Row]) -> HeldOut:
+    """The scores are without the model's vote."""
     scores = np.zeros(len(rows))
+    agrees, right = np.zeros((2, len(rows)), bool)
     for blog in {row.blog for row in rows}:
-        weights, offset = _classifier([row for row in rows if row.blog != blog])
+        others = [row for row in rows if row.blog != blog]
+        weights, offset = _classifier(others)
         judge = Judge(weights, _GATE, 0.0, offset)
+        pointer = fit_pointer.fit([row.sentences for row in others])
         for i, row in enumerate(rows):
             if row.blog == blog:
                 scores[i] = judge.score(row.state, row.gate)
-    return scores, np.array([row.answerable for row in rows])
+                chosen = row.sentences.first(pointer, TRIED)
+                if chosen is not None:
+                    agrees[i] = row.sentences.agrees[chosen]
+                    right[i] = row.sentences.right[chosen]
+    answerable = np.array([row.answerable for row in rows])
+    could = np.array([bool(row.sentences.right.any()) for row in rows])
+    return HeldOut(scores, answerable, agrees, right, could)
 
 
-def _vote(scores: NDArray[np.float64], rows: Sequence[Row]) -> float:
+def _vote(scores: NDArray[np.float64], agrees: NDArray[np.bool_], rows: Sequence[Row]) -> float:
     """What the model's vote adds to a score, in the score's units."""
-    both = np.column_stack([scores, [row.agrees for row in rows]])
+    both = np.column_stack([scores, agrees])
     model = LogisticRegression()
     model.fit(both, [row.answerable for row in rows], _balance(rows))
     return max(0.0, float(model.coef_[0][1] / model.coef_[0][0]))
@@ -196,20 +225,49 @@ def _ask(
         reading = collection.reading(
             question, None, found, spoken, llm.count_tokens, translations=False, abroad=True
         )
-        messages = reading.messages()
-        generation = llm.generate(messages, max_tokens=settings.max_output_tokens)
+        asked = reading.prompt()
+        generation = llm.generate(
+            asked.messages, max_tokens=settings.max_output_tokens, watch=asked.watch
+        )
         said = _first_sentence(generation, spoken)
-        if generation.state is None:
-            raise FootnoteError(f"{llm.name} tells no state: there is nothing to judge by.")
-        chosen = reading.choose(about=False)
-        agrees = bool(chosen) and reading.checker.vote(said, chosen[0]) == "the same"
-        notes, _, _ = messages[-1].content.rpartition("\n\n")
-        # An answer that was written as a remark is no string of the page.
-        told = "sentence" not in entry or _plain(entry["answer"]) in _plain(notes)
+        if generation.state is None or generation.looks is None:
+            raise FootnoteError(
+                f"{llm.name} tells no state and no looks: there is nothing to judge by."
+            )
+        told = _told(entry, asked.messages[-1].content.rpartition("\n\n")[0])
         answerable = bool(entry["answerable"])
         kind = ",".join(sorted(wanted(question).kinds))
-        yield Row(blog, answerable, answerable and told, kind, gate, agrees, generation.state)
+        read = _sentences(reading, asked.lines, generation.looks, said, entry)
+        yield Row(blog, answerable, answerable and told, kind, gate, read, generation.state)
         progress(blog, done, len(entries))
+
+
+def _told(entry: Mapping[str, Any], text: str) -> bool:
+    """Whether a text has the entry's answer; one that was written as a remark is no string of the page."""
+    return "sentence" not in entry or _plain(entry["answer"]) in _plain(text)
+
+
+def _sentences(
+    reading: Reading,
+    lines: Sequence[Line],
+    looks: NDArray[np.float32],
+    said: str,
+    entry: Mapping[str, Any],
+) -> Sentences:
+    read = {(line.passage, line.sentence): n for n, line in enumerate(lines)}
+    found = [c for c in reading.candidates if (c.passage, c.sentence) in read]
+    answer = _plain(entry.get("answer") or "") if entry["answerable"] else ""
+    marks = np.zeros((3, len(found)), bool)
+    for n, candidate in enumerate(found):
+        support = reading.checker.candidate(candidate.passage, candidate.sentence, about=False)
+        if isinstance(support, Support):
+            right = bool(answer) and answer in _plain(support.quote)
+            marks[:, n] = right, True, reading.checker.vote(said, support) == "the same"
+    return Sentences(
+        np.array([c.signs for c in found], np.float32).reshape(-1, SIGNS),
+        looks[:, :, [read[c.passage, c.sentence] for c in found]],
+        *marks,
+    )
 
 
 def _first_sentence(generation: Generation, spoken: Language) -> str:
@@ -226,8 +284,8 @@ def _plain(text: str) -> str:
     return " ".join(re.sub(r"\W+", " ", fold(text)).split())
 
 
-def _report(rows: Sequence[Row], scores: NDArray[np.float64]) -> None:
-    answerable = np.array([row.answerable for row in rows])
+def _report(rows: Sequence[Row], held: HeldOut) -> None:
+    scores, answerable = held.scores, held.answerable
     blogs = np.array([row.blog for row in rows])
     gates = np.array([row.gate for row in rows])
     for blog in [*sorted({row.blog for row in rows}), ""]:
@@ -235,7 +293,11 @@ def _report(rows: Sequence[Row], scores: NDArray[np.float64]) -> None:
         inside, outside = chosen & answerable, chosen & ~answerable
         judged = auc(scores[inside].tolist(), scores[outside].tolist())
         gate = auc(gates[inside].tolist(), gates[outside].tolist())
-        print(f"{blog or 'all':14} {chosen.sum():5} AUC {judged}, of the gate alone {gate}")
+        right = held.right[chosen & held.could].mean()
+        print(
+            f"{blog or 'all':14} {chosen.sum():5} AUC {judged}, of the gate alone {gate}; "
+            f"the right one of the notes' sentences {right:.3f}"
+        )
     for share in (0.95, 0.9, 0.85, 0.8):
         point = np.quantile(scores[answerable], 1 - share)
         print(
@@ -245,12 +307,18 @@ def _report(rows: Sequence[Row], scores: NDArray[np.float64]) -> None:
 
 def as_json(model: str, judge: Judge, points: Sequence[float]) -> str:
     """What `rag.answer.judge.judge_of` reads."""
-    weights = [float(f"{weight:.4g}") for weight in judge.weights]
+    pointer = judge.pointer
+    assert pointer is not None
     return json.dumps({
         "model": model, "gate": judge.gate, "agreed": round(judge.agreed, 3),
         "offset": round(judge.offset, 4),
-        "points": [round(point, 3) for point in points], "weights": weights,
+        "points": [round(point, 3) for point in points], "weights": _short(judge.weights),
+        "pointer": {"signs": _short(pointer.signs), "heads": [*map(_short, pointer.heads)]},
     })  # fmt: skip
+
+
+def _short(weights: NDArray[np.float32]) -> list[float]:
+    return [float(f"{weight:.4g}") for weight in weights]
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from rag.llm.protocol import Generation, LanguageModel, never
+from rag.llm.protocol import Generation, LanguageModel, Watch, never
 from rag.types import Message
 
 
@@ -55,10 +55,13 @@ class WatchedLanguageModel:
         max_tokens: int,
         begin: str = "",
         stop: Callable[[], bool] = never,
+        watch: Watch | None = None,
     ) -> Generation:
         """The other model's turn, watched."""
         self.pace = Pace()
-        turn = self._llm.generate(messages, max_tokens=max_tokens, begin=begin, stop=stop)
+        turn = self._llm.generate(
+            messages, max_tokens=max_tokens, begin=begin, stop=stop, watch=watch
+        )
         watched: Generation = _Watched(turn, self.pace)
         return watched
 

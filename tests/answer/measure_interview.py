@@ -12,6 +12,7 @@ from pathlib import Path
 
 from rag.answer.answerer import Answerer
 from rag.answer.load import load_collections, load_encoder
+from rag.llm.protocol import Watch
 from rag.measure.battery import collection_of, evaluate_battery
 from rag.settings import Settings
 from rag.types import Message
@@ -31,6 +32,7 @@ class Silent(ScriptedModel):
         max_tokens: int,
         begin: str = "",
         stop: Callable[[], bool] = lambda: False,
+        watch: Watch | None = None,
     ) -> ScriptedGeneration:
         return ScriptedGeneration("x", stop)
 

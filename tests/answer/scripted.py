@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from rag.llm.protocol import Ending
+from rag.llm.protocol import Ending, Watch
 from rag.types import Message
 
 
@@ -30,6 +30,7 @@ class ScriptedGeneration:
         self.text = ""
         self.ending: Ending | None = None
         self.state = state
+        self.looks: np.ndarray | None = None
 
     def __iter__(self) -> Iterator[str]:
         if isinstance(self._text, Exception):
@@ -53,6 +54,9 @@ class ScriptedModel:
         self.asked: list[tuple[Message, ...]] = []
         self.begun: list[str] = []
         self.state: np.ndarray | None = None
+        self.looks: Callable[[Watch, str], np.ndarray] | None = None
+        """What it looks at, by what is watched and the last message's text."""
+        self.watched: list[Watch | None] = []
         self.at_once = False
         """Whether each text comes in one piece."""
         self.generations: list[ScriptedGeneration] = []
@@ -65,11 +69,15 @@ class ScriptedModel:
         max_tokens: int,
         begin: str = "",
         stop: Callable[[], bool] = lambda: False,
+        watch: Watch | None = None,
     ) -> ScriptedGeneration:
+        self.watched.append(watch)
         self.asked.append(tuple(messages))
         self.begun.append(begin)
         self.limits.append(max_tokens)
         made = ScriptedGeneration(self.replies.pop(0), stop, self.state)
+        if self.looks and watch:
+            made.looks = self.looks(watch, messages[-1].content)
         self.generations.append(made)
         return made
 

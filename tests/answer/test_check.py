@@ -4,6 +4,7 @@ import pytest
 from rag.answer.check import Checker, Passage, Support, Unsupported
 from rag.answer.choice import Place
 from rag.answer.footnotes import Footnotes
+from rag.answer.prompt import Prompt
 from rag.answer.reading import Reading
 from tests.words import WordEncoder, chunk
 
@@ -119,8 +120,8 @@ def test_a_second_sentence_is_chosen_when_it_is_about_as_likely(
 ) -> None:
     check = checker("What does BM25 do?")
     places = [Place(0, 0, 0.9), second]
-    reading = Reading(list, check, Footnotes([]), lambda: places, 2, False)
-    quotes = [support.quote for support in reading.choose(about=False)]
+    reading = Reading(lambda: Prompt(()), check, Footnotes([]), (), 2, False)
+    quotes = [support.quote for support in reading.choose(places, 0.02, about=False)]
     read = Passage.of(chunk(TEXT, "bm25"), 0.9, np.zeros((4, 1), np.float32))
     assert [quote.split(". ")[-1] for quote in quotes] == [read.sentence(i) for i in shown]
 

@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 
 from rag.answer import judge as judges
+from rag.answer.choice import SIGNS, Pointer
 from rag.answer.judge import Judge, judge_of
+from rag.llm.protocol import Watch
 from rag.settings import Settings
 from rag.types import FootnoteError, Turn
 from tests.answer.test_answerer import GOOD, answerer
@@ -166,6 +168,27 @@ def test_a_page_in_another_language_is_quoted_as_it_is() -> None:
     assert answer.citations[0].quote == GOOD
 
 
+@pytest.mark.parametrize("sentence", [0, 1])
+def test_the_sentence_that_the_model_looks_at_is_shown(sentence: int) -> None:
+    pointer = Pointer(np.zeros(SIGNS, np.float32), np.array([[0.0], [1.0]], np.float32))
+    ask, model = answerer("", judge=replace(JUDGE, pointer=pointer))
+    model.state = YES
+    page = [GOOD, "The parameter k1 sets how quickly repeated words stop counting."]
+
+    def looks(watch: Watch, content: str) -> np.ndarray:
+        told = [content[a:b] for a, b in watch.sentences]
+        found = np.full((2, 1, len(told)), 0.001, np.float32)
+        found[1, 0, told.index(page[sentence])] = 0.3
+        return found
+
+    model.looks = looks
+    question = "What does BM25 rank documents by, and what is k1 for?"
+    assert ask.ask(question).answer == f"{page[sentence]} [1]"
+    assert model.watched[-1] is not None
+    start, end = model.watched[-1].question
+    assert model.asked[-1][-1].content[start:end] == question
+
+
 def test_a_model_without_a_judge_has_none() -> None:
     assert judge_of("somebody/another-model", 80) is None
 
@@ -174,15 +197,18 @@ def test_a_judge_that_is_not_whole_says_so(tmp_path: Path, monkeypatch: pytest.M
     path = tmp_path / "m.json"
     monkeypatch.setattr(judges, "path_of", lambda model: path)
     whole = json.dumps({"weights": [1, 2], "gate": 0, "agreed": 0, "offset": 1,
-                        "points": [*range(50)]})  # fmt: skip
+                        "points": [*range(50)],
+                        "pointer": {"signs": [1] * 9, "heads": [[1], [2]]}})  # fmt: skip
     path.write_text(whole, encoding="utf-8")
     found = [judge_of("m", percent) for percent in (50, 99)]
     assert [judge and judge.offset for judge in found] == [1.0, -48.0]
+    assert found[0] and found[0].pointer and found[0].pointer.heads.tolist() == [[1], [2]]
     for text in (
         "{",
         "[]",
         whole.replace("49]", "]").replace(", ]", "]"),
         '{"weights": [1, 2]}',
+        whole.replace("pointer", "painter"),
         '{"weights": "x", "gate": 0, "agreed": 0, "offset": 0}',
     ):
         path.write_text(text, encoding="utf-8")
@@ -197,8 +223,11 @@ def test_the_shipped_judge_fits_the_language_model() -> None:
 
     llm = load_llm(Settings.from_environment())
     judge = judge_of(llm.name, 80)
-    generation = llm.generate([Message("user", "Hello")], max_tokens=1)
+    watch = Watch((7, 12), ((0, 6),))
+    generation = llm.generate([Message("user", "A note. Hello")], max_tokens=1, watch=watch)
     for _ in generation:
         pass
     assert judge is not None and generation.state is not None
     assert generation.state.shape == judge.weights.shape
+    assert judge.pointer is not None and generation.looks is not None
+    assert generation.looks.shape == (*judge.pointer.heads.shape, 1)

@@ -12,6 +12,7 @@ from rag.llm.fair_lock import FairLock
 from rag.llm.generate import OnnxLanguageModel
 from rag.llm.lookup import Lookup
 from rag.llm.prefixes import Prefix, PrefixStore
+from rag.llm.protocol import Watch
 from rag.llm.session import Session
 from rag.types import FootnoteError, Message
 
@@ -100,6 +101,53 @@ def test_shared_beginning_is_computed_once(model: OnnxLanguageModel) -> None:
     again = model.generate(CHAT, max_tokens=8)
     assert "".join(again) == text
     assert again.cached_tokens == again.prompt_tokens - 1
+
+
+NOTES = "Una cita basta. <|im_end|> Un pasaje dice lo que dice. "
+
+
+def watched(question: str) -> tuple[list[Message], Watch]:
+    text = f"{NOTES * 6}{question}"
+    return [CHAT[0], Message("user", text)], Watch(
+        (len(text) - len(question), len(text)), ((0, 15), (27, 54))
+    )
+
+
+@pytest.mark.parametrize("piece", [7, 128, 1000])
+def test_looks_are_the_same_however_the_prompt_is_read(
+    tiny: Models, monkeypatch: pytest.MonkeyPatch, piece: int
+) -> None:
+    whole = OnnxLanguageModel(tiny.llm, threads=1)
+    messages, watch = watched("¿Qué es un índice de vectores?")
+    text = "".join(whole.generate(messages, max_tokens=8))
+    seen = whole.generate(messages, max_tokens=8, watch=watch)
+    assert "".join(seen) == text
+    assert seen.looks is not None and seen.looks.shape == (2, 4, 2)
+    assert (seen.looks > 0).all() and (seen.looks.sum(axis=2) < 1).all()
+    # All but the question was remembered, and the next time it is still looked from anew.
+    assert 0 < seen.cached_tokens < seen.prompt_tokens - 1
+    again = whole.generate(messages, max_tokens=1, watch=watch)
+    list(again)
+    monkeypatch.setattr("rag.llm.generate._PIECE", piece)
+    pieces = OnnxLanguageModel(tiny.llm, threads=1).generate(messages, max_tokens=1, watch=watch)
+    list(pieces)
+    for other in (again.looks, pieces.looks):
+        assert other is not None and np.allclose(other, seen.looks, atol=1e-5)
+    unwatched = whole.generate(messages, max_tokens=1)
+    list(unwatched)
+    assert unwatched.looks is None
+
+
+def test_places_are_the_tokens_of_a_stretch_of_text(tiny: Models) -> None:
+    chat = Chat(tiny.llm)
+    messages, watch = watched("¿Qué es un índice?")
+    ids = chat.prompt(messages)
+    question, first, second = chat.places(messages, [watch.question, *watch.sentences]) or []
+    told = [chat.stream(ids[a - 1]).add(ids[a:b]).strip() for a, b in (question, first, second)]
+    assert told[0] == "¿Qué es un índice?"
+    # A mark of a turn among the notes is broken up, and what stands behind it is found.
+    assert told[1:] == ["Una cita basta.", "Un pasaje dice lo que dice."]
+    assert question[1] < len(ids)
 
 
 def test_begin_is_read_but_not_repeated(model: OnnxLanguageModel, tiny: Models) -> None:

@@ -8,7 +8,14 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from rag.llm.export_llm import optimum_export
-from rag.llm.fuse import expose_state, fuse_attention, fuse_norms, fuse_skips, limit_logits
+from rag.llm.fuse import (
+    expose_queries,
+    expose_state,
+    fuse_attention,
+    fuse_norms,
+    fuse_skips,
+    limit_logits,
+)
 from rag.llm.graph import Graph
 from rag.llm.quantise import quantise, quantise_columns
 from rag.llm.session import Session
@@ -94,6 +101,32 @@ def test_the_state_is_the_models_own_in_the_middle_of_its_layers(
     assert np.allclose(session.state, expected[30], atol=1e-3)
 
 
+def test_what_tokens_look_at_is_the_models_own_attention(exported: Path) -> None:
+    import torch
+    from transformers import AutoModelForCausalLM
+
+    model = AutoModelForCausalLM.from_pretrained(exported, attn_implementation="eager")
+    with torch.no_grad():
+        found = model(torch.tensor([IDS]), output_attentions=True).attentions
+    graph = Graph(exported / "exported" / "model.onnx")
+    limit_logits(graph)
+    fuse_attention(graph, config(exported))
+    expose_queries(graph, 2)
+    path = exported / "queries.onnx"
+    graph.save(path)
+    session = Session(path, threads=1, capacity=64)
+    assert session.looks
+    spans = [(0, 4), (4, 25), (30, 37)]
+    expected = torch.stack([found[1][0, :, :, a:b].sum(-1) for a, b in spans], -1).numpy()
+    session.run(IDS[:30], 0)
+    assert np.allclose(session.looked_at(8, 30, spans)[0], expected[:, 22:30], atol=1e-4)
+    session.run(IDS[30:], 30)
+    assert np.allclose(session.looked_at(10, 40, spans)[0], expected[:, 30:], atol=1e-4)
+    assert expected[:, 30, 2].max() > 0  # of what stands behind itself a token sees nothing
+    session.run(IDS[20:21], 20)  # one token alone is run twice at once
+    assert np.allclose(session.looked_at(1, 21, spans)[0], expected[:, 20:21], atol=1e-4)
+
+
 def test_a_graph_of_another_build_gives_no_state(exported: Path) -> None:
     graph = Graph(exported / "exported" / "model.onnx")
     limit_logits(graph)
@@ -101,7 +134,7 @@ def test_a_graph_of_another_build_gives_no_state(exported: Path) -> None:
     graph.save(exported / "no-state.onnx")
     session = Session(exported / "no-state.onnx", threads=1, capacity=64)
     session.run(IDS, 0)
-    assert session.hidden is None and session.state is None
+    assert session.hidden is None and session.state is None and not session.looks
 
 
 def test_attention_of_other_architectures_is_left_alone(exported: Path) -> None:

@@ -8,26 +8,44 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from rag.answer.choice import SIGNS, Pointer
 from rag.answer.judge import PERCENTS
 from rag.measure.fit_judge import Row, as_json, fit, held_out
+from rag.measure.fit_pointer import Sentences
 
 
-def rows(signal: float) -> list[Row]:
+def sentences(
+    right: int | None, signal: float = 0.0, random: np.random.Generator | None = None
+) -> Sentences:
+    """Four candidates, of which `right` is the answer; one head of two looks at it."""
+    looks = np.full((2, 2, 4), 0.01, np.float32)
+    if random is not None:
+        looks *= random.uniform(0.5, 2.0, looks.shape).astype(np.float32)
+    if right is not None:
+        looks[0, 1, right] *= np.exp(signal)
+    where = np.arange(4) == (4 if right is None else right)
+    return Sentences(np.zeros((4, SIGNS), np.float32), looks, where, np.ones(4, bool), where)
+
+
+def rows(signal: float, *, votes: bool = False) -> list[Row]:
     """Three blogs whose states say along one axis whether the notes answer, under noise."""
-    random = np.random.default_rng(1)
+    random, other = np.random.default_rng(1), np.random.default_rng(2)
     made = []
     for n in range(240):
         answerable = n % 2 == 0
         state = random.normal(size=8).astype(np.float32)
         state[2] += signal if answerable else -signal
-        made.append(Row(f"blog{n % 3}", answerable, answerable, "", 0.0, False, state))
+        read = sentences(n % 4 if answerable else None, signal, other)
+        if not votes:
+            read = replace(read, agrees=np.ones(4, bool))
+        made.append(Row(f"blog{n % 3}", answerable, answerable, "", 0.0, read, state))
     return made
 
 
 def test_what_the_states_say_is_found_on_blogs_that_were_left_out() -> None:
-    scores, answerable = held_out(rows(2.0))
-    gap = scores[answerable].mean() - scores[~answerable].mean()
-    assert gap > 1.5 * scores.std()
+    held = held_out(rows(2.0))
+    gap = held.scores[held.answerable].mean() - held.scores[~held.answerable].mean()
+    assert gap > 1.5 * held.scores.std()
     judge, points, _ = fit(rows(2.0))
     assert int(np.abs(judge.weights).argmax()) == 2
     assert points == sorted(points, reverse=True) and len(points) == len(PERCENTS)
@@ -37,9 +55,32 @@ def test_what_the_states_say_is_found_on_blogs_that_were_left_out() -> None:
 
 
 def test_where_the_states_say_nothing_nothing_is_found() -> None:
-    scores, answerable = held_out(rows(0.0))
-    gap = scores[answerable].mean() - scores[~answerable].mean()
-    assert abs(gap) < 0.5 * scores.std()
+    held = held_out(rows(0.0))
+    gap = held.scores[held.answerable].mean() - held.scores[~held.answerable].mean()
+    assert abs(gap) < 0.5 * held.scores.std()
+    assert held.right[held.could].mean() < 0.5  # one of four
+
+
+def test_the_head_that_looks_at_the_answer_is_found_on_blogs_that_were_left_out() -> None:
+    held = held_out(rows(3.0, votes=True))
+    assert held.could.sum() == 120 and held.right[held.could].mean() > 0.9
+    assert (held.agrees == held.right).all()
+    judge, _, _ = fit(rows(3.0, votes=True))
+    assert judge.pointer is not None
+    assert int(np.abs(judge.pointer.heads).argmax()) == 1
+    assert judge.agreed > 0  # only where it is answerable does the model say the same
+
+
+def test_what_lacks_the_kind_that_was_asked_for_is_passed_over() -> None:
+    signs = np.zeros(SIGNS, np.float32)
+    pointer = Pointer(signs, np.array([[0, 1], [0, 0]], np.float32))
+    read = replace(sentences(2, 3.0), holds=np.array([True, False, False, True]))
+    assert read.first(pointer, 4) == 0
+    assert read.first(pointer, 1) is None
+    assert sentences(2, 3.0).first(pointer, 1) == 2
+    nothing = np.zeros(0, bool)
+    none = Sentences(signs[None][:0], np.zeros((2, 2, 0), np.float32), nothing, nothing, nothing)
+    assert none.first(pointer, 4) is None
 
 
 def test_what_is_written_is_the_judge() -> None:
@@ -48,6 +89,10 @@ def test_what_is_written_is_the_judge() -> None:
     assert written["points"] == pytest.approx(points, abs=1e-3)
     assert written["model"] == "m"
     assert written["weights"] == pytest.approx(judge.weights.tolist(), rel=1e-3)
+    assert judge.pointer is not None
+    assert written["pointer"]["signs"] == pytest.approx(judge.pointer.signs.tolist(), rel=1e-3)
+    heads = np.array(written["pointer"]["heads"])
+    assert np.allclose(heads, judge.pointer.heads, rtol=1e-3)
     assert written["offset"] == pytest.approx(judge.offset, abs=1e-4)
 
 
@@ -61,7 +106,8 @@ def test_what_is_asked_for_counts_neither_for_an_answer_nor_against_one() -> Non
         state = random.normal(size=4).astype(np.float32)
         state[0] += 1.5 if answerable else -1.5
         state[1] += 3.0 if price else 0.0
-        made.append(Row(f"b{n % 4}", answerable, answerable, "price" * price, 0.0, False, state))
+        read = sentences(0 if answerable else None)
+        made.append(Row(f"b{n % 4}", answerable, answerable, "price" * price, 0.0, read, state))
     even, *_ = fit(made)
     uneven, *_ = fit([replace(row, kind="") for row in made])
     assert abs(even.weights[1]) < 0.5 * abs(uneven.weights[1])

@@ -21,7 +21,7 @@ from rag.answer.writing import Writing
 from rag.search import analyse
 from rag.search.gate import Verdict
 from rag.search.search import Found, Searcher
-from rag.types import Card, Language, Message, Nearest, Turn
+from rag.types import Card, Language, Nearest, Turn
 
 _ABOUT_YOU = re.compile(
     r"^(?:please )?(?:tell me|talk) (?:something |a bit |a little |more )?about (?:you|yourself|your life)$"
@@ -97,22 +97,16 @@ class Interview:
             sought and question, spoken, passages, self._searcher.encoder, sought, self.card
         )
 
-        def messages() -> list[Message]:
+        def asked() -> blog_prompt.Prompt:
             notes = blog_prompt.select(found.spelt, found.vector, passages, count_tokens)
-            return prompt.messages(question, context, notes, spoken)
+            return blog_prompt.Prompt(prompt.messages(question, context, notes.text, spoken))
 
         def untold() -> bool:
             return self._quote_untold(question, found, passages, footnotes, spoken)
 
-        def nearest() -> list[choice.Place]:
-            if introduces:
-                kept = range(len(passages[0].kept))
-                return [choice.Place(0, i, 1.0) for i in kept[:_LEAD_SENTENCES]]
-            return choice.nearest(found.spelt, found.vector, passages, spoken, only=True)
-
-        return InterviewReading(
-            messages, checker, footnotes, nearest, _MOST, False, untold, whole=introduces
-        )
+        candidates = choice.candidates(found.spelt, found.vector, passages, spoken, only=True)
+        lead = range(len(passages[0].kept))[:_LEAD_SENTENCES] if introduces else ()
+        return InterviewReading(asked, checker, footnotes, candidates, _MOST, False, untold, lead)
 
     def _quote_untold(
         self,
@@ -132,8 +126,8 @@ class Interview:
         ]
         language: Language = "es" if passages[0].original.language == "es" else "en"
         checker = PremiseChecker(question, language, originals, self._searcher.encoder, found.spelt)
-        nearest = choice.nearest(found.spelt, found.vector, originals, language, only=True)
-        for place in nearest[:TRIED]:
+        could = choice.candidates(found.spelt, found.vector, originals, language, only=True)
+        for place in choice.nearest(could)[:TRIED]:
             support = checker.quote(place.passage, place.sentence)
             if isinstance(support, Support):
                 shown = self.voice(spoken).quoting(support.quote)
@@ -153,13 +147,13 @@ class InterviewReading(Reading):
     """As `Reading`; what can't be told in the first person is quoted from the page."""
 
     untold: Callable[[], bool]
-    whole: bool = False
-    """Whether all of `nearest` together are the answer."""
+    lead: Sequence[int]
+    """Sentences of the first passage that are the answer together, where it is asked for."""
 
     def quote(self, writing: Writing) -> bool:
         """Adds the nearest sentence that holds as an answer by itself; whether there is one."""
-        if self.whole:
-            held = [writing.quote(p.passage, p.sentence) for p in self.nearest()]
+        if self.lead:
+            held = [writing.quote(0, i) for i in self.lead]
             return any(held)
         return super().quote(writing) or self.untold()
 

@@ -1,0 +1,76 @@
+"""Fits `rag.answer.choice.Pointer`: a conditional logit (McFadden, 1974) over the sentences of notes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+
+from rag.answer.choice import Pointer, bounded
+
+_PENALTIES = (1e-4, 2e-2)
+"""Of the squared weights of signs and of heads, which are many; over standardised features. 1e-2 and
+3e-2 point at the right sentence within 0.005 as often on left-out blogs."""
+
+
+@dataclass(frozen=True)
+class Sentences:
+    """The candidates among a question's notes."""
+
+    signs: NDArray[np.float32]
+    """(sentences, SIGNS), of `rag.answer.choice.Candidate`."""
+    looks: NDArray[np.float32]
+    """(2, heads, sentences), of `rag.llm.protocol.Generation`."""
+    right: NDArray[np.bool_]
+    """Which have the answer."""
+    holds: NDArray[np.bool_]
+    """Which have the kind of thing that was asked for."""
+    agrees: NDArray[np.bool_]
+    """Which the model's first sentence says."""
+
+    def first(self, pointer: Pointer, tried: int) -> int | None:
+        """The likeliest that holds, of the `tried` likeliest."""
+        order = np.argsort(-self._likely(pointer), kind="stable")[:tried]
+        return next((int(i) for i in order if self.holds[i]), None)
+
+    def features(self) -> NDArray[np.float64]:
+        """(sentences, signs + 2 × heads)."""
+        heads = bounded(self.looks).reshape(2 * self.looks.shape[1], -1).T
+        return np.hstack([self.signs, heads]).astype(np.float64)
+
+    def _likely(self, pointer: Pointer) -> NDArray[np.float64]:
+        return self.features() @ np.concatenate([pointer.signs, pointer.heads.ravel()])
+
+
+def fit(questions: Sequence[Sentences]) -> Pointer:
+    """The pointer of the questions whose answer stands in one of the sentences."""
+    known = [question for question in questions if question.right.any()]
+    features = np.concatenate([question.features() for question in known])
+    right = np.concatenate([question.right for question in known])
+    starts = np.cumsum([0, *(len(question.right) for question in known[:-1])])
+    lengths = [len(question.right) for question in known]
+    signs = known[0].signs.shape[1]
+    scale = features.std(axis=0) + 1e-6
+    scaled = (features - features.mean(axis=0)) / scale
+    penalty = np.full(scaled.shape[1], _PENALTIES[1])
+    penalty[:signs] = _PENALTIES[0]
+
+    def shares(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        scores = np.exp(scores - np.repeat(np.maximum.reduceat(scores, starts), lengths))
+        return scores / np.repeat(np.add.reduceat(scores, starts), lengths)
+
+    def loss(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        scores = scaled @ weights
+        among_all = shares(scores)
+        among_right = shares(np.where(right, scores, -1e9))
+        likelihood = np.add.reduceat(among_all * right, starts)
+        value = -np.log(likelihood + 1e-12).mean() + (penalty * weights**2).sum()
+        slope = (among_all - among_right) @ scaled / len(known) + 2 * penalty * weights
+        return float(value), slope
+
+    found = minimize(loss, np.zeros(scaled.shape[1]), jac=True, method="L-BFGS-B")
+    weights = (found.x / scale).astype(np.float32)
+    return Pointer(weights[:signs], weights[signs:].reshape(2, -1))
