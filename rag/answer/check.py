@@ -39,6 +39,7 @@ _LEANS = re.compile(
     r"(?:it|this|that|these|those|they|he|she|and|but|so|or|then|both|because|eso|esto|esta|este|ese|"
     r"esa|estos|estas|y|pero|asi|ambos|ambas|tambien|porque)\b"
 )
+_LIST_ITEM = re.compile(r"\s*(?:[-*•]|\d+[.)]) ")
 _NON_ANSWERS = re.compile(
     r"\bnot found\b|\bas an? (?:ai|language model)|\bcomo (?:una? )?(?:ia|modelo de lenguaje)|"
     r"\b(?:i|we) (?:do not|don'?t|cannot|can'?t) (?:know|have|find|answer|provide)|\bi'?m sorry\b|"
@@ -78,10 +79,17 @@ class Passage:
         start, end = self.chunk.sentences[i]
         return self.chunk.text[start:end]
 
+    def _ends_a_list(self, i: int) -> bool:
+        """Whether the `i`-th sentence is in a list item, and a paragraph follows."""
+        text, (start, end) = self.chunk.text, self.chunk.sentences[i]
+        line = text[text.rfind("\n", 0, start) + 1 : end]
+        return bool(_LIST_ITEM.match(line)) and text[end:].startswith("\n\n")
+
     def quote(self, i: int, j: int) -> str:
-        """Sentences `i` to `j`, and the one before when the first leans on it."""
+        """Sentences `i` to `j`, and the one before when the first leans on it; behind a list that is
+        what was said before the list, which isn't near enough to be quoted along."""
         if i and _LEANS.match(analyse.fold(self.sentence(i))) and self.is_prose(i - 1, i):
-            i -= 1
+            i -= not self._ends_a_list(i - 1)
         return self.chunk.text[self.chunk.sentences[i][0] : self.chunk.sentences[j][1]]
 
 

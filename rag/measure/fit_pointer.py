@@ -14,6 +14,12 @@ from rag.answer.choice import Pointer, bounded
 _PENALTIES = (1e-4, 2e-2)
 """Of the squared weights of signs and of heads, which are many; over standardised features. 1e-2 and
 3e-2 point at the right sentence within 0.005 as often on left-out blogs."""
+_COSINE, _DEFINES = 0, 4
+"""Places among the signs."""
+_LEAST_DEFINES = 0.1
+"""Least weight of a definition for who asks for one, in units of the cosine's, as where the encoder
+chooses: too few questions ask for one (30 of 1,513) to fit it. With it the pointer is right for 29 of
+them, as without."""
 
 
 @dataclass(frozen=True)
@@ -73,4 +79,5 @@ def fit(questions: Sequence[Sentences]) -> Pointer:
 
     found = minimize(loss, np.zeros(scaled.shape[1]), jac=True, method="L-BFGS-B")
     weights = (found.x / scale).astype(np.float32)
+    weights[_DEFINES] = max(weights[_DEFINES], weights[_COSINE] * _LEAST_DEFINES)
     return Pointer(weights[:signs], weights[signs:].reshape(2, -1))

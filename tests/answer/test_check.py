@@ -72,6 +72,25 @@ def test_the_passages_own_words_are_shown_whatever_the_model_made_of_them(
     assert support.shown == support.quote == shown
 
 
+@pytest.mark.parametrize(
+    ("before", "along"),
+    [
+        ("BM25 finds names of settings.", True),
+        ("Besides codes there are:\n\n- names of settings;\n- made-up words.", False),
+        ("1. Names of settings.", False),
+    ],
+)
+def test_a_sentence_takes_along_the_one_that_it_leans_on_but_no_list_item(
+    before: str, along: bool
+) -> None:
+    leaning = "And it loses where you would expect."
+    piece = chunk(f"{before}\n\n{leaning}", "bm25")
+    vectors = np.zeros((len(piece.sentences), 1), np.float32)
+    last = len(piece.sentences) - 1
+    quote = Passage.of(piece, 0.9, vectors).quote(last, last)
+    assert (quote != leaning) == along and quote.endswith(leaning)
+
+
 def test_a_sentence_that_leans_on_the_one_just_shown_doesnt_repeat_it() -> None:
     check = checker("What does k1 do, and does the order of words matter?")
     first = check.check("The parameter k1 sets how quickly repeated words stop counting.")

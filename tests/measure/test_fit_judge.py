@@ -10,6 +10,7 @@ import pytest
 
 from rag.answer.choice import SIGNS, Pointer
 from rag.answer.judge import PERCENTS
+from rag.measure import fit_pointer
 from rag.measure.fit_judge import Row, as_json, fit, held_out
 from rag.measure.fit_pointer import Sentences
 
@@ -69,6 +70,18 @@ def test_the_head_that_looks_at_the_answer_is_found_on_blogs_that_were_left_out(
     assert judge.pointer is not None
     assert int(np.abs(judge.pointer.heads).argmax()) == 1
     assert judge.agreed > 0  # only where it is answerable does the model say the same
+
+
+def test_a_definition_counts_even_where_hardly_any_question_asks_for_one() -> None:
+    random = np.random.default_rng(3)
+    questions = []
+    for n in range(60):
+        signs = np.zeros((4, SIGNS), np.float32)
+        signs[:, 0] = random.uniform(0.8, 0.85, 4)
+        signs[n % 4, 0] = 0.9  # the nearest is right
+        questions.append(replace(sentences(n % 4), signs=signs))
+    pointer = fit_pointer.fit(questions)
+    assert pointer.signs[4] == pytest.approx(0.1 * pointer.signs[0]) and pointer.signs[0] > 1
 
 
 def test_what_lacks_the_kind_that_was_asked_for_is_passed_over() -> None:
