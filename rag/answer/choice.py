@@ -25,7 +25,7 @@ _SIGNS = np.array([1.0, 0.05, 0.1, 0.08, 0.1, 0.05, 0.035, 0.015, 0.06], np.floa
 """Weights of a `Candidate`'s signs, in units of the cosine; those of a conditional logit over the
 labelled questions of many blogs. A cosine across languages is lower by about the last."""
 SIGNS = len(_SIGNS)
-CLOSE = 0.02
+ENCODER_CLOSE = 0.02
 """A second sentence that is less likely than the first by at most so much may be the answer as well."""
 
 
@@ -88,7 +88,7 @@ class Pointer:
     """
 
     CLOSE: ClassVar = 1.0
-    """As `CLOSE`, in log-odds: a second sentence may be e times less likely."""
+    """As `ENCODER_CLOSE`, in log-odds: a second sentence may be e times less likely."""
     signs: NDArray[np.float32]
     """(SIGNS,), as in `Candidate`."""
     heads: NDArray[np.float32]

@@ -35,7 +35,7 @@ class Judge:
     gate: float
     """Weight of the gate's score."""
     agreed: float
-    """Added when the model's first sentence says what the nearest one says."""
+    """Added when the model's first sentence says what the chosen one says."""
     offset: float
     """Less the chosen point."""
     pointer: Pointer | None = None
@@ -73,7 +73,7 @@ def judge_of(model: str, lets_through: int) -> Judge | None:
         point = dict(zip(PERCENTS, fitted["points"], strict=True))[lets_through]
         weights = np.array(fitted["weights"], np.float32)
         offset = float(fitted["offset"]) - point
-        pointed = fitted["pointer"]
+        pointed = fitted.get("pointer")  # not in files of before there were any
         pointer = pointed and Pointer(
             np.array(pointed["signs"], np.float32), np.array(pointed["heads"], np.float32)
         )

@@ -120,6 +120,7 @@ class Form:
         self, question: str, context: str | None, notes: Notes, language: Language
     ) -> Prompt:
         """The same, with what is to be watched: the question as it stands, and the notes' sentences."""
+        question = question.strip()  # as some templates do with a message
         messages = self.messages(question, context, notes.text, language)
         content = messages[-1].content
         before = len(_asked("", "", language).removesuffix("\n\n"))

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag.answer.check import Support, Unsupported
-from rag.answer.choice import CLOSE
+from rag.answer.choice import ENCODER_CLOSE
 from rag.answer.judge import Judge
 from rag.answer.progress import Progress
 from rag.answer.prompt import Prompt
@@ -32,10 +32,11 @@ class Quoting:
     def __init__(
         self, llm: LanguageModel, max_tokens: int, judge: Judge | None, gate_score: float
     ) -> None:
-        """Without a judge a sentence that the model doesn't point at needs a sure gate."""
+        """Without a judge a sentence that the model doesn't vote for needs a sure gate."""
         self._llm = llm
         self._max_tokens = max_tokens
         self._judge = judge
+        self._pointer = judge.pointer if judge else None
         self._gate_score = gate_score
         self._score: float | None = None
 
@@ -48,11 +49,12 @@ class Quoting:
     ) -> Iterator[Answer]:
         """Streams the likeliest sentence, as a draft where it needs no vote, then what holds of it and
         of what goes with it."""
-        if not (reading.may_answer() or reading.wants_code):
-            return
         asked = reading.prompt()
+        if not (self._may_choose(reading, asked) or reading.wants_code):
+            return
+        watch = asked.watch if self._pointer else None
         generation = self._llm.generate(
-            asked.messages, max_tokens=self._max_tokens, stop=stop, watch=asked.watch
+            asked.messages, max_tokens=self._max_tokens, stop=stop, watch=watch
         )
 
         @cache
@@ -91,11 +93,17 @@ class Quoting:
         self, reading: Reading, asked: Prompt, looks: NDArray[np.float32] | None
     ) -> list[Support]:
         """What is to be shown; `looks` are known from the first piece of the model's on."""
-        pointer = self._judge.pointer if self._judge else None
-        if pointer is None or looks is None:
-            return reading.choose(reading.nearest(), CLOSE, about=self._judge is None)
-        places = pointer.likeliest(reading.candidates, asked.lines, looks)
-        return reading.choose(places, pointer.CLOSE, about=False)
+        if self._pointer is None or looks is None:
+            return self._nearest(reading)
+        places = self._pointer.likeliest(reading.candidates, asked.lines, looks)
+        return reading.choose(places, self._pointer.CLOSE, about=False)
+
+    def _may_choose(self, reading: Reading, asked: Prompt) -> bool:
+        """Whether there can be something to show, before the model has read."""
+        return reading.may_answer(asked.lines) if self._pointer else bool(self._nearest(reading))
+
+    def _nearest(self, reading: Reading) -> list[Support]:
+        return reading.choose(reading.nearest(), ENCODER_CLOSE, about=self._judge is None)
 
     def _first(
         self,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from rag.answer.check import Checker, Support, Unsupported
 from rag.answer.choice import Candidate, Place, nearest
 from rag.answer.footnotes import Footnotes
-from rag.answer.prompt import Prompt
+from rag.answer.prompt import Line, Prompt
 from rag.answer.writing import Writing
 
 TRIED = 4
@@ -33,12 +33,14 @@ class Reading:
         """The candidates, the likeliest first by the encoder alone."""
         return nearest(self.candidates)
 
-    def may_answer(self) -> bool:
-        """Whether any candidate has the kind of thing that was asked for."""
-        found = (
-            self.checker.candidate(c.passage, c.sentence, about=False) for c in self.candidates
+    def may_answer(self, lines: Sequence[Line]) -> bool:
+        """Whether any candidate among lines of notes has the kind of thing that was asked for."""
+        read = {(line.passage, line.sentence) for line in lines}
+        return any(
+            isinstance(self.checker.candidate(c.passage, c.sentence, about=False), Support)
+            for c in self.candidates
+            if (c.passage, c.sentence) in read
         )
-        return any(isinstance(support, Support) for support in found)
 
     def choose(self, places: Sequence[Place], close: float, *, about: bool) -> list[Support]:
         """The first of the likeliest places that could be the answer, and a second one that is less

@@ -56,6 +56,7 @@ class Look:
         (2, layers × heads, sentences)."""
         found = np.concatenate(self._pieces, axis=2)
         layers, heads, _, sentences = found.shape
-        asked = self._end - self.first
-        both = [found[:, :, :asked].mean(axis=2), found[:, :, asked:].mean(axis=2)]
+        # A template may put nothing behind the question: then its last token stands for that.
+        asked, behind = self._end - self.first, min(self._end - self.first, found.shape[2] - 1)
+        both = [found[:, :, :asked].mean(axis=2), found[:, :, behind:].mean(axis=2)]
         return np.stack(both).reshape(2, layers * heads, sentences)

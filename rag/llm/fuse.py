@@ -160,11 +160,13 @@ def expose_queries(graph: Graph, layers: int) -> None:
         helper.make_node(
             "Cast", ["total_sequence_length"], ["queries/total"], to=TensorProto.INT64
         ),
-        helper.make_node("Shape", ["input_ids"], ["queries/tokens"], start=1, end=2),
-        helper.make_node("Unsqueeze", ["queries/total", "queries/front"], ["queries/end"]),
+        helper.make_node("Reshape", ["queries/total", "queries/one"], ["queries/end"]),
+        # In operators that ready-made graphs of older opsets know as well.
+        helper.make_node("Shape", ["input_ids"], ["queries/shape"]),
+        helper.make_node("Gather", ["queries/shape", "queries/one"], ["queries/tokens"]),
         helper.make_node("Sub", ["queries/end", "queries/tokens"], ["queries/start"]),
     ]
-    graph.add_weight("queries/front", np.array([0]))
+    graph.add_weight("queries/one", np.array([1]))
     graph.nodes = [*begin, *graph.nodes]
     for layer in range(low, high):
         attention = fused[f"attention.{layer}"]

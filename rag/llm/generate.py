@@ -185,7 +185,8 @@ class OnnxLanguageModel:
             lookup = Lookup([*prompt, *likely])
             yield from self._write(prompt, logits, lookup, limit, stop, made)
         finally:  # nobody waits for a copy of the cache any more
-            if made.cached_tokens < len(prompt) - 1:
+            # What is looked from is read anew even where all before it was remembered.
+            if made.cached_tokens < (look.first if look else len(prompt) - 1):
                 self._remember(prompt)
 
     def _write(

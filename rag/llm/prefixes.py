@@ -46,6 +46,7 @@ class PrefixStore:
             self._kept.append(prefix)
             return
         self._recent[prefix.ids] = prefix
+        self._recent.move_to_end(prefix.ids)
         while sum(p.cache.nbytes for p in self._recent.values()) > self._budget:
             self._recent.popitem(last=False)
 

@@ -91,10 +91,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         batteries = sorted(options.blogs.glob("*.jsonl"))
         prepare.build(list(_missing(batteries, settings)), settings)
         rows, model = _read(batteries, options.also, settings)
+        judge, points, held = fit(rows)
     except FootnoteError as error:
         print(error, file=sys.stderr)
         return 1
-    judge, points, held = fit(rows)
     _report(rows, held)
     path_of(model).write_text(as_json(model, judge, points), encoding="utf-8")
     print(f"{len(rows)} questions → {path_of(model)}")
@@ -103,7 +103,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def fit(rows: Sequence[Row]) -> tuple[Judge, list[float], HeldOut]:
     """The judge of all rows; for each of PERCENTS the point that lets so many answerable questions
-    through; and what this goes by, each row by a judge of the other blogs."""
+    through; and what this goes by, each row by a judge of the other blogs.
+
+    Raises FootnoteError when hardly a question has its answer among its notes."""
     weights, offset = _classifier(rows)
     held = held_out(rows)
     agreed = _vote(held.scores, held.agrees, rows)
@@ -230,14 +232,15 @@ def _ask(
             asked.messages, max_tokens=settings.max_output_tokens, watch=asked.watch
         )
         said = _first_sentence(generation, spoken)
-        if generation.state is None or generation.looks is None:
-            raise FootnoteError(
-                f"{llm.name} tells no state and no looks: there is nothing to judge by."
-            )
+        if generation.state is None:
+            raise FootnoteError(f"{llm.name} tells no state: there is nothing to judge by.")
+        looks = generation.looks
+        if looks is None:  # the encoder will choose
+            looks = np.zeros((2, 0, len(asked.lines)), np.float32)
         told = _told(entry, asked.messages[-1].content.rpartition("\n\n")[0])
         answerable = bool(entry["answerable"])
         kind = ",".join(sorted(wanted(question).kinds))
-        read = _sentences(reading, asked.lines, generation.looks, said, entry)
+        read = _sentences(reading, asked.lines, looks, said, entry)
         yield Row(blog, answerable, answerable and told, kind, gate, read, generation.state)
         progress(blog, done, len(entries))
 
@@ -293,10 +296,10 @@ def _report(rows: Sequence[Row], held: HeldOut) -> None:
         inside, outside = chosen & answerable, chosen & ~answerable
         judged = auc(scores[inside].tolist(), scores[outside].tolist())
         gate = auc(gates[inside].tolist(), gates[outside].tolist())
-        right = held.right[chosen & held.could].mean()
+        could = chosen & held.could
         print(
-            f"{blog or 'all':14} {chosen.sum():5} AUC {judged}, of the gate alone {gate}; "
-            f"the right one of the notes' sentences {right:.3f}"
+            f"{blog or 'all':14} {chosen.sum():5} AUC {judged}, of the gate alone {gate}; the right "
+            f"one of the notes' sentences {held.right[could].sum()} of {could.sum()}"
         )
     for share in (0.95, 0.9, 0.85, 0.8):
         point = np.quantile(scores[answerable], 1 - share)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from rag.answer.choice import Pointer, bounded
+from rag.types import FootnoteError
 
 _PENALTIES = (1e-4, 2e-2)
 """Of the squared weights of signs and of heads, which are many; over standardised features. 1e-2 and
@@ -44,16 +45,25 @@ class Sentences:
 
     def features(self) -> NDArray[np.float64]:
         """(sentences, signs + 2 × heads)."""
-        heads = bounded(self.looks).reshape(2 * self.looks.shape[1], -1).T
-        return np.hstack([self.signs, heads]).astype(np.float64)
+        kinds, heads, sentences = self.looks.shape
+        looks = bounded(self.looks).transpose(2, 0, 1).reshape(sentences, kinds * heads)
+        return np.hstack([self.signs, looks]).astype(np.float64)
 
     def _likely(self, pointer: Pointer) -> NDArray[np.float64]:
         return self.features() @ np.concatenate([pointer.signs, pointer.heads.ravel()])
 
 
 def fit(questions: Sequence[Sentences]) -> Pointer:
-    """The pointer of the questions whose answer stands in one of the sentences."""
+    """The pointer of the questions whose answer stands in one of the sentences.
+
+    Raises FootnoteError when there are none.
+    """
     known = [question for question in questions if question.right.any()]
+    if not known:
+        raise FootnoteError(
+            "No question has its `answer` among the sentences of its notes: nothing shows which "
+            "sentence is right. Give more blogs, with answers as they stand on their pages."
+        )
     features = np.concatenate([question.features() for question in known])
     right = np.concatenate([question.right for question in known])
     starts = np.cumsum([0, *(len(question.right) for question in known[:-1])])

@@ -80,7 +80,7 @@ def test_the_passages_own_words_are_shown_whatever_the_model_made_of_them(
         ("1. Names of settings.", False),
     ],
 )
-def test_a_sentence_takes_along_the_one_that_it_leans_on_but_no_list_item(
+def test_a_sentence_takes_along_the_one_that_it_leans_on_but_no_lists_last_item(
     before: str, along: bool
 ) -> None:
     leaning = "And it loses where you would expect."

@@ -189,6 +189,31 @@ def test_the_sentence_that_the_model_looks_at_is_shown(sentence: int) -> None:
     assert model.asked[-1][-1].content[start:end] == question
 
 
+def test_without_looks_the_nearest_sentence_is_shown() -> None:
+    pointer = Pointer(np.zeros(SIGNS, np.float32), np.ones((2, 1), np.float32))
+    ask, model = answerer("", judge=replace(JUDGE, pointer=pointer))
+    model.state = YES
+    assert ask.ask("What does BM25 rank documents by?").answer == f"{GOOD} [1]"
+
+
+def test_a_model_whose_looks_nobody_reads_is_not_watched() -> None:
+    ask, model = answerer(GOOD, judge=JUDGE)
+    model.state = YES
+    assert ask.ask("What does BM25 do?").outcome == "answered"
+    assert model.watched == [None]
+
+
+def test_a_file_from_before_there_were_pointers_is_a_judge(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "m.json"
+    monkeypatch.setattr(judges, "path_of", lambda model: path)
+    path.write_text('{"weights": [1], "gate": 0, "agreed": 0, "offset": 1, "points": '
+                    f"{[*range(50)]}}}", encoding="utf-8")  # fmt: skip
+    judge = judge_of("m", 50)
+    assert judge is not None and judge.pointer is None
+
+
 def test_a_model_without_a_judge_has_none() -> None:
     assert judge_of("somebody/another-model", 80) is None
 
@@ -208,7 +233,7 @@ def test_a_judge_that_is_not_whole_says_so(tmp_path: Path, monkeypatch: pytest.M
         "[]",
         whole.replace("49]", "]").replace(", ]", "]"),
         '{"weights": [1, 2]}',
-        whole.replace("pointer", "painter"),
+        whole.replace("signs", "sights"),
         '{"weights": "x", "gate": 0, "agreed": 0, "offset": 0}',
     ):
         path.write_text(text, encoding="utf-8")
@@ -223,7 +248,7 @@ def test_the_shipped_judge_fits_the_language_model() -> None:
 
     llm = load_llm(Settings.from_environment())
     judge = judge_of(llm.name, 80)
-    watch = Watch((7, 12), ((0, 6),))
+    watch = Watch((8, 13), ((0, 7),))
     generation = llm.generate([Message("user", "A note. Hello")], max_tokens=1, watch=watch)
     for _ in generation:
         pass

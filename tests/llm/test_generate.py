@@ -128,6 +128,8 @@ def test_looks_are_the_same_however_the_prompt_is_read(
     assert 0 < seen.cached_tokens < seen.prompt_tokens - 1
     again = whole.generate(messages, max_tokens=1, watch=watch)
     list(again)
+    assert again.cached_tokens == seen.cached_tokens
+    assert len(whole._prefixes._recent) == 1  # what was looked from is not stored once more
     monkeypatch.setattr("rag.llm.generate._PIECE", piece)
     pieces = OnnxLanguageModel(tiny.llm, threads=1).generate(messages, max_tokens=1, watch=watch)
     list(pieces)
@@ -148,6 +150,15 @@ def test_places_are_the_tokens_of_a_stretch_of_text(tiny: Models) -> None:
     # A mark of a turn among the notes is broken up, and what stands behind it is found.
     assert told[1:] == ["Una cita basta.", "Un pasaje dice lo que dice."]
     assert question[1] < len(ids)
+
+
+def test_a_template_that_changes_the_text_gives_no_places(tiny: Models) -> None:
+    chat = Chat(tiny.llm)
+    chat._template = chat._template.environment.from_string(
+        "{% for m in messages %}{{ m.content | trim }}{% endfor %}"
+    )
+    assert chat.places([Message("user", "a list ")], [(0, 1)]) is None
+    assert chat.places([Message("user", "a list")], [(2, 6)]) is not None
 
 
 def test_begin_is_read_but_not_repeated(model: OnnxLanguageModel, tiny: Models) -> None:

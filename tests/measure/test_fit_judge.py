@@ -13,6 +13,7 @@ from rag.answer.judge import PERCENTS
 from rag.measure import fit_pointer
 from rag.measure.fit_judge import Row, as_json, fit, held_out
 from rag.measure.fit_pointer import Sentences
+from rag.types import FootnoteError
 
 
 def sentences(
@@ -65,11 +66,29 @@ def test_where_the_states_say_nothing_nothing_is_found() -> None:
 def test_the_head_that_looks_at_the_answer_is_found_on_blogs_that_were_left_out() -> None:
     held = held_out(rows(3.0, votes=True))
     assert held.could.sum() == 120 and held.right[held.could].mean() > 0.9
-    assert (held.agrees == held.right).all()
+    assert 110 < held.agrees.sum() <= 120  # the made-up model says what is right
     judge, _, _ = fit(rows(3.0, votes=True))
     assert judge.pointer is not None
     assert int(np.abs(judge.pointer.heads).argmax()) == 1
     assert judge.agreed > 0  # only where it is answerable does the model say the same
+
+
+def test_without_looks_the_signs_alone_point() -> None:
+    random = np.random.default_rng(3)
+    questions = []
+    for n in range(60):
+        signs = random.uniform(0.8, 0.85, (4, SIGNS)).astype(np.float32)
+        signs[n % 4, 0] = 0.9
+        looks = np.zeros((2, 0, 4), np.float32)
+        questions.append(replace(sentences(n % 4), signs=signs, looks=looks))
+    pointer = fit_pointer.fit(questions)
+    assert pointer.heads.shape == (2, 0)
+    assert [question.first(pointer, 4) for question in questions] == [n % 4 for n in range(60)]
+
+
+def test_questions_without_answers_are_one_sentence() -> None:
+    with pytest.raises(FootnoteError, match="answer"):
+        fit_pointer.fit([sentences(None)] * 3)
 
 
 def test_a_definition_counts_even_where_hardly_any_question_asks_for_one() -> None:
