@@ -136,7 +136,7 @@ class Checker:
         self._language = language
         self._passages = passages
         self._encoder = encoder
-        self._asked = frozenset(_stems(question, language))
+        self._asked = analyse.stems(question, language)
         self._sought = [
             (0.15 + analyse.rarity(w.folded), w.folded)
             for w in analyse.content_words(query or question)
@@ -165,7 +165,7 @@ class Checker:
         """The support of a whole sentence. A sentence that holds is remembered as said."""
         if sentence.lstrip().startswith("```"):
             return self._check_code(sentence)
-        stems = frozenset(_stems(sentence, self._language))
+        stems = analyse.stems(sentence, self._language)
         if reason := self._says_nothing(sentence, stems):
             return Unsupported(reason)
         best, missing = self._best(sentence, stems)
@@ -206,7 +206,7 @@ class Checker:
 
     def vote(self, sentence: str, support: Support) -> Vote:
         """What a whole sentence of the model's says of a quote."""
-        stems = frozenset(_stems(sentence, self._language))
+        stems = analyse.stems(sentence, self._language)
         if self._says_nothing(sentence, stems):
             return "nothing"
         best = self._best(sentence, stems)[0]
@@ -233,12 +233,12 @@ class Checker:
 
     def remember(self, support: Support) -> None:
         """What was shown; it isn't said again."""
-        self._said.append(frozenset(_stems(support.quote, self._language)))
+        self._said.append(analyse.stems(support.quote, self._language))
         self._shown.append(support.quote)
 
     def _judged(self, support: Support) -> Support | Unsupported:
         """Whether what would be shown answers the question, and wasn't said before."""
-        stems = frozenset(_stems(support.shown, self._language))
+        stems = analyse.stems(support.shown, self._language)
         if any(len(stems & said) >= 0.9 * len(stems) for said in self._said):
             self._repeated += 1
             return Unsupported("a repetition")
@@ -349,10 +349,6 @@ class Checker:
 
 def _pairs(text: str, language: str) -> list[tuple[str, str]]:
     return [(w.folded, analyse.stem(w.folded, language)) for w in analyse.content_words(text)]
-
-
-def _stems(text: str, language: str) -> list[str]:
-    return [stem for _, stem in _pairs(text, language)]
 
 
 def _stems_any(text: str, language: str) -> frozenset[str]:

@@ -25,6 +25,10 @@ _SIGNS = np.array([1.0, 0.05, 0.1, 0.08, 0.1, 0.05, 0.035, 0.015, 0.06], np.floa
 """Weights of a `Candidate`'s signs, in units of the cosine; those of a conditional logit over the
 labelled questions of many blogs. A cosine across languages is lower by about the last."""
 SIGNS = len(_SIGNS)
+COSINE, DEFINES = 0, 4
+"""Places among the signs."""
+LEAST_DEFINES = float(_SIGNS[DEFINES] / _SIGNS[COSINE])
+"""Weight of a definition for who asks for one, in units of the cosine's."""
 ENCODER_CLOSE = 0.02
 """A second sentence that is less likely than the first by at most so much may be the answer as well."""
 
@@ -98,14 +102,30 @@ class Pointer:
         self, found: Sequence[Candidate], lines: Sequence[Line], looks: NDArray[np.float32]
     ) -> list[Place]:
         """The candidates among the notes' lines, the likeliest first; in log-odds."""
-        read = {(line.passage, line.sentence): n for n, line in enumerate(lines)}
-        drawn = np.einsum("kh,khs->s", self.heads, bounded(looks))
+        read, at = among(found, lines)
+        likely = self.scores(signs_of(read), looks[:, :, at])
         places = [
-            Place(c.passage, c.sentence, float(c.signs @ self.signs + drawn[n]))
-            for c in found
-            if (n := read.get((c.passage, c.sentence))) is not None
+            Place(c.passage, c.sentence, float(score))
+            for c, score in zip(read, likely, strict=True)
         ]
         return sorted(places, key=lambda place: -place.likely)
+
+    def scores(self, signs: NDArray[np.float32], looks: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Log-odds of sentences, from (sentences, SIGNS) and (2, heads, sentences)."""
+        drawn: NDArray[np.float32] = np.einsum("kh,khs->s", self.heads, bounded(looks))
+        return signs @ self.signs + drawn
+
+
+def among(found: Sequence[Candidate], lines: Sequence[Line]) -> tuple[list[Candidate], list[int]]:
+    """The candidates that stand among lines of notes, and which lines they are."""
+    at = {(line.passage, line.sentence): n for n, line in enumerate(lines)}
+    read = [c for c in found if (c.passage, c.sentence) in at]
+    return read, [at[c.passage, c.sentence] for c in read]
+
+
+def signs_of(found: Sequence[Candidate]) -> NDArray[np.float32]:
+    """(candidates, SIGNS)."""
+    return np.array([c.signs for c in found], np.float32).reshape(-1, SIGNS)
 
 
 def bounded(looks: NDArray[np.float32]) -> NDArray[np.float32]:

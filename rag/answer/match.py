@@ -77,18 +77,15 @@ class _Definition:
         """Whether a sentence begins like "X is …", "Xing means …" or, in a list, "X: …"."""
         folded = analyse.fold(sentence)
         opens = _SAYS_WHAT.match(folded)
-        if opens and _stems(opens["subject"], language) == _stems(self.subject, language):
+        if opens and analyse.stems(opens["subject"], language) == analyse.stems(
+            self.subject, language
+        ):
             return True
         label = _LABEL.match(folded)
-        named = _stems(label["subject"], language) if label else set()
-        return bool(named) and named <= _stems(self.subject, language)
+        named = analyse.stems(label["subject"], language) if label else frozenset()
+        return bool(named) and named <= analyse.stems(self.subject, language)
 
 
 def _defines(question: str) -> _Definition | None:
     asked = _ASKS_WHAT.match(analyse.fold(question).strip(" ¿?!."))
     return _Definition(asked["subject"]) if asked else None
-
-
-def _stems(text: str, language: str) -> set[str]:
-    words = analyse.content_words(text)
-    return {analyse.stem(word.folded, language) for word in words}

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from rag.answer.check import Checker, Support, Unsupported
-from rag.answer.choice import Candidate, Place, nearest
+from rag.answer.choice import Candidate, Place, among, nearest
 from rag.answer.footnotes import Footnotes
 from rag.answer.prompt import Line, Prompt
 from rag.answer.writing import Writing
@@ -35,11 +35,10 @@ class Reading:
 
     def may_answer(self, lines: Sequence[Line]) -> bool:
         """Whether any candidate among lines of notes has the kind of thing that was asked for."""
-        read = {(line.passage, line.sentence) for line in lines}
+        read, _ = among(self.candidates, lines)
         return any(
             isinstance(self.checker.candidate(c.passage, c.sentence, about=False), Support)
-            for c in self.candidates
-            if (c.passage, c.sentence) in read
+            for c in read
         )
 
     def choose(self, places: Sequence[Place], close: float, *, about: bool) -> list[Support]:

@@ -27,7 +27,7 @@ from sklearn.linear_model import LogisticRegression
 from rag import prepare
 from rag.answer import language
 from rag.answer.check import Support
-from rag.answer.choice import SIGNS
+from rag.answer.choice import among, signs_of
 from rag.answer.collection import Collection
 from rag.answer.judge import PERCENTS, Judge, path_of
 from rag.answer.load import load_collections, load_encoder, warm_up
@@ -105,7 +105,8 @@ def fit(rows: Sequence[Row]) -> tuple[Judge, list[float], HeldOut]:
     """The judge of all rows; for each of PERCENTS the point that lets so many answerable questions
     through; and what this goes by, each row by a judge of the other blogs.
 
-    Raises FootnoteError when hardly a question has its answer among its notes."""
+    Raises FootnoteError when no question has its answer among its notes.
+    """
     weights, offset = _classifier(rows)
     held = held_out(rows)
     agreed = _vote(held.scores, held.agrees, rows)
@@ -257,8 +258,7 @@ def _sentences(
     said: str,
     entry: Mapping[str, Any],
 ) -> Sentences:
-    read = {(line.passage, line.sentence): n for n, line in enumerate(lines)}
-    found = [c for c in reading.candidates if (c.passage, c.sentence) in read]
+    found, at = among(reading.candidates, lines)
     answer = _plain(entry.get("answer") or "") if entry["answerable"] else ""
     marks = np.zeros((3, len(found)), bool)
     for n, candidate in enumerate(found):
@@ -266,11 +266,7 @@ def _sentences(
         if isinstance(support, Support):
             right = bool(answer) and answer in _plain(support.quote)
             marks[:, n] = right, True, reading.checker.vote(said, support) == "the same"
-    return Sentences(
-        np.array([c.signs for c in found], np.float32).reshape(-1, SIGNS),
-        looks[:, :, [read[c.passage, c.sentence] for c in found]],
-        *marks,
-    )
+    return Sentences(signs_of(found), looks[:, :, at], *marks)
 
 
 def _first_sentence(generation: Generation, spoken: Language) -> str:

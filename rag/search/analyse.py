@@ -141,6 +141,11 @@ def content_words(text: str) -> list[Word]:
     return list(seen.values())
 
 
+def stems(text: str, language: str) -> frozenset[str]:
+    """Those of the content words, compounds whole."""
+    return frozenset(stem(word.folded, language) for word in content_words(text))
+
+
 def terms(text: str, language: str) -> list[str]:
     """Stems of the content words in order, with the parts of compounds."""
     found: list[str] = []
